@@ -1,0 +1,57 @@
+# Two commands on a fresh machine do everything, set-up included: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test setup check bench docs lint types layers browser clean
+
+demo: .venv/.installed
+	$(BIN)/python -m examples.demo --out demo
+
+test: .venv/.installed-dev browser lint types layers
+	$(BIN)/python -m pytest -n auto --dist loadscope
+
+check: .venv/.installed-dev lint types layers
+	$(BIN)/python -m pytest -n auto -q -m "not slow and not archive and not browser"
+
+setup: .venv/.installed-dev
+
+bench: .venv/.installed-dev
+	$(BIN)/python -m benchmarks
+
+docs: .venv/.installed-dev
+	$(BIN)/python -m klda.cli.reference > docs/commands.md
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.installed-dev
+	$(BIN)/mypy
+
+layers: .venv/.installed-dev
+	$(BIN)/lint-imports
+
+# Browser tests use the system's chromium. Where it is missing and may be installed, it is; otherwise they are skipped, and that is said.
+browser:
+	@command -v chromium >/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing chromium for the browser tests"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	  else false; fi; } || \
+	  echo "!!! NO CHROMIUM on this machine, and it may not be installed here: all tests marked 'browser' will be SKIPPED"
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+
+.venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
+	$(INSTALL) --editable .
+	@touch $@
+
+.venv/.installed-dev: pyproject.toml constraints.txt | .venv/bin/python
+	$(INSTALL) --editable '.[dev]'
+	@touch $@ .venv/.installed
+
+clean:
+	rm -rf .venv demo build dist

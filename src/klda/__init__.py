@@ -1,0 +1,59 @@
+"""klda: which keywords to follow next, and why.
+
+>>> import klda
+>>> sorted(klda.__all__)[:3]
+['Budget', 'Corpus', 'KLDA']
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from klda.corpus.corpus import Corpus
+    from klda.model.klda import KLDA
+    from klda.policies.proposal import Proposal
+    from klda.policies.recommend import recommend
+    from klda.sources import read_posts
+    from klda.types import Budget, Keyword, KeywordSet, Post, Window
+
+__version__ = version("klda")
+
+# Loaded on first use: `import klda` and `klda --help` stay quick, torch comes only when a model does.
+_HOME = {
+    "Budget": "klda.types",
+    "Corpus": "klda.corpus.corpus",
+    "KLDA": "klda.model.klda",
+    "Keyword": "klda.types",
+    "KeywordSet": "klda.types",
+    "Post": "klda.types",
+    "Proposal": "klda.policies.proposal",
+    "Window": "klda.types",
+    "read_posts": "klda.sources",
+    "recommend": "klda.policies.recommend",
+}
+
+__all__ = [
+    "KLDA",
+    "Budget",
+    "Corpus",
+    "Keyword",
+    "KeywordSet",
+    "Post",
+    "Proposal",
+    "Window",
+    "read_posts",
+    "recommend",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'klda' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

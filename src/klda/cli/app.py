@@ -1,0 +1,47 @@
+"""The `klda` command: one file a command, all errors in one place."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import klda
+from klda.cli.progress import console
+from klda.errors import KldaError
+
+app = typer.Typer(
+    name="klda",
+    help="Which keywords to follow next, and why.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"klda {klda.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Which keywords to follow next, and why."""
+
+
+def main() -> None:
+    """Runs the command line; errors of ours become one line and their exit code."""
+    try:
+        app()
+    except KldaError as error:
+        console.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(141)

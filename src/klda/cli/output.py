@@ -1,0 +1,75 @@
+"""What commands print: a table for people, JSON or CSV for machines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+out = Console()
+
+
+class Format(StrEnum):
+    """Forms in which every command can answer."""
+
+    table = "table"
+    json = "json"
+
+
+class ListFormat(StrEnum):
+    """Forms in which commands that list things can answer."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+def print_json(value: Any) -> None:
+    """Writes plain data as JSON to standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Writes rows as CSV; cells that a spreadsheet would run as a formula are defused."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([_defused(cell) for cell in row])
+    sys.stdout.write(buffer.getvalue())
+
+
+def _defused(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Prints rows as a table that fits the terminal: numbers to the right, text of posts never read as markup."""
+    body = [[_cell(value) for value in row] for row in rows]
+    table = Table(title=title, title_justify="left", header_style="bold", expand=False)
+    for i, name in enumerate(header):
+        numeric = bool(body) and all(row[i].justify == "right" for row in body)
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in body:
+        table.add_row(*row)
+    out.print(table)
+
+
+def _cell(value: Any) -> Text:
+    if value is None:
+        return Text("–", justify="right")
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    if isinstance(value, int):
+        return Text(f"{value:,}", justify="right")
+    if isinstance(value, float):
+        return Text(f"{value:,.3g}", justify="right")
+    return Text(str(value))

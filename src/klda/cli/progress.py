@@ -1,0 +1,41 @@
+"""Progress callbacks as a bar in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress as RichProgress, SpinnerColumn, TaskID, TextColumn
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+
+from klda.types import Progress, silent
+
+console = Console(stderr=True)
+
+
+@contextmanager
+def progress_bar(quiet: bool = False) -> Iterator[Progress]:
+    """A progress callback that draws one line a stage on standard error, or nothing where nobody watches."""
+    if quiet or not console.is_terminal:
+        yield silent
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[facts]}", style="dim"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with RichProgress(*columns, console=console, transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def report(stage: str, done: int, total: int | None = None, **facts: float) -> None:
+            shown = " ".join(f"{name.replace('_', ' ')} {value:,.4g}" for name, value in facts.items())
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total, facts=shown)
+            bars.update(tasks[stage], completed=done, total=total, facts=shown)
+
+        yield report

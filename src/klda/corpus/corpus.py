@@ -1,0 +1,148 @@
+"""The corpus: what a model trains on. Immutable, array-backed, with the posts it was made from beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from klda.corpus.documents import Documents, Ints, Ragged, merged
+from klda.corpus.matching import Matcher
+from klda.corpus.posts import PostTable, microseconds
+from klda.corpus.vocabulary import Vocabulary
+from klda.errors import SettingError
+from klda.types import Keyword, KeywordSet, Window
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents that carry at least one candidate keyword, in the order of time.
+
+    `documents` are those a model trains on, `observed` lists for each the candidates it carries, `apart` are the posts
+    of the same windows without any candidate: kept, counted, and brought back by `with_candidates`.
+    `history` holds the keyword set that was active in each window.
+    """
+
+    documents: Documents
+    observed: Ragged  # one list for each document: columns of `candidates`, ascending
+    apart: Documents
+    vocabulary: Vocabulary
+    candidates: KeywordSet
+    windows: tuple[Window, ...]
+    history: tuple[KeywordSet, ...]
+    posts: PostTable
+    adjacent: bool = False
+    """Whether the words of a phrase must stand side by side to match."""
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    @property
+    def n_windows(self) -> int:
+        """How many windows the corpus spans."""
+        return len(self.windows)
+
+    @cached_property
+    def matcher(self) -> Matcher:
+        """What decides which candidates a text carries."""
+        return Matcher(self.candidates, adjacent=self.adjacent)
+
+    @cached_property
+    def keyword_words(self) -> Ragged:
+        """The vocabulary's words that each candidate covers, hashtags included: what `z = 1` takes out of a document."""
+        return self.matcher.words_of(self.vocabulary)
+
+    def take(self, index: Ints | slice) -> Corpus:
+        """The documents at these positions (ascending); `apart` is left behind."""
+        positions = np.arange(len(self))[index]
+        return replace(
+            self, documents=self.documents.take(index), observed=self.observed.take(positions), apart=self.apart.take(slice(0, 0))
+        )
+
+    def span(self, start: int, stop: int | None = None) -> Corpus:
+        """Windows `start` up to but without `stop`, renumbered from 0; negative numbers count from the end."""
+        first, last, _ = slice(start, stop).indices(self.n_windows)
+        inside = _window_slice(self.documents, first, last)
+        return replace(
+            self,
+            documents=self.documents.take(inside).shifted(first),
+            observed=self.observed.take(np.arange(inside.start, inside.stop)),
+            apart=self.apart.take(_window_slice(self.apart, first, last)).shifted(first),
+            windows=self.windows[first:last],
+            history=self.history[first:last],
+        )
+
+    def window(self, index: int) -> Corpus:
+        """One window; -1 is the last."""
+        position = range(self.n_windows)[index]
+        return self.span(position, position + 1)
+
+    def between(self, start: datetime, end: datetime) -> Corpus:
+        """Documents (and those apart) from `start` up to but without `end`; the windows stay as they are."""
+        low, high = microseconds(start), microseconds(end)
+        inside = slice(*np.searchsorted(self.documents.time, [low, high]).tolist())
+        return replace(
+            self,
+            documents=self.documents.take(inside),
+            observed=self.observed.take(np.arange(inside.start, inside.stop)),
+            apart=self.apart.take(slice(*np.searchsorted(self.apart.time, [low, high]).tolist())),
+        )
+
+    def with_keyword(self, keyword: str | Keyword) -> Corpus:
+        """Only the documents that carry this candidate."""
+        return self.take(self.carrying([keyword]))
+
+    def carrying(self, keywords: Iterable[str | Keyword]) -> Ints:
+        """Positions of the documents that carry at least one of these candidates, ascending."""
+        columns = np.array([self.candidates.index(keyword) for keyword in keywords], dtype=np.int32)
+        hit = np.isin(self.observed.values, columns)
+        return np.unique(self.observed.rows[hit])
+
+    def with_candidates(self, candidates: KeywordSet) -> Corpus:
+        """The same posts matched against other candidates, without reading them again."""
+        if not len(candidates):
+            raise SettingError("a corpus needs at least one candidate keyword")
+        everything = merged(self.documents, self.apart) if len(self.apart) else self.documents
+        matcher = Matcher(candidates, adjacent=self.adjacent)
+        found = matcher.match_many(self.posts.texts(everything.post))
+        carries = found.lengths > 0
+        inside = np.flatnonzero(carries)
+        return replace(
+            self,
+            documents=everything.take(inside),
+            observed=found.take(inside),
+            apart=everything.take(np.flatnonzero(~carries)),
+            candidates=candidates,
+        )
+
+    def without_apart(self) -> Corpus:
+        """The corpus as a filter made of its candidates would have collected it."""
+        return replace(self, apart=self.apart.take(slice(0, 0)))
+
+    def with_history(self, history: Sequence[KeywordSet]) -> Corpus:
+        """The same documents with another record of which keywords were active in each window."""
+        if len(history) != self.n_windows:
+            raise SettingError(f"{len(history)} keyword sets for {self.n_windows} windows; give one for each")
+        return replace(self, history=tuple(history))
+
+    def save(self, folder: Path | str) -> None:
+        """Writes the corpus to a folder that `Corpus.load` maps into memory."""
+        from klda.corpus.storage import save  # storage knows the corpus; the corpus only offers the verb
+
+        save(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Corpus:
+        """The corpus in a folder, memory-mapped."""
+        from klda.corpus.storage import load
+
+        return load(Path(folder))
+
+
+def _window_slice(documents: Documents, first: int, last: int) -> slice:
+    """Where windows first … last - 1 lie: documents are in the order of time, so windows are contiguous."""
+    return slice(*np.searchsorted(documents.window, [first, last]).tolist())

@@ -1,0 +1,147 @@
+"""Documents as arrays: token counts in CSR form, times, windows, and where each document's post is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Lists of numbers of unequal length, end to end.
+
+    >>> lists = Ragged.of([[3, 4], [], [5]])
+    >>> lists.take(np.array([2, 0])).lists()
+    [[5], [3, 4]]
+    """
+
+    indptr: Ints  # (rows + 1,)
+    values: Words  # (total,)
+
+    @classmethod
+    def of(cls, lists: list[list[int]]) -> Ragged:
+        """These lists, end to end."""
+        lengths = np.fromiter((len(row) for row in lists), dtype=np.int64, count=len(lists))
+        values = np.fromiter((v for row in lists for v in row), dtype=np.int32, count=int(lengths.sum()))
+        return cls(offsets(lengths), values)
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, row: int) -> Words:
+        return self.values[self.indptr[row] : self.indptr[row + 1]]
+
+    @property
+    def lengths(self) -> Ints:
+        """How long each list is. # (rows,)"""
+        return np.diff(self.indptr)
+
+    @property
+    def rows(self) -> Ints:
+        """Which list each value belongs to. # (total,)"""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    def take(self, index: Ints) -> Ragged:
+        """The lists at these positions, in that order."""
+        lengths = self.lengths[index]
+        return Ragged(offsets(lengths), self.values[gather(self.indptr[index], lengths)])
+
+    def lists(self) -> list[list[int]]:
+        """Plain lists, for tests and small outputs."""
+        return [self[row].tolist() for row in range(len(self))]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Token counts and facts of documents, in the order of time; `post` is the row of each in the table of posts."""
+
+    indptr: Ints  # (D + 1,)
+    words: Words  # (nnz,)  ascending within a document
+    counts: Words  # (nnz,)
+    time: Ints  # (D,)  microseconds since 1970, UTC
+    window: Words  # (D,)
+    post: Ints  # (D,)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens in all documents."""
+        return int(self.counts.sum(dtype=np.int64))
+
+    @property
+    def lengths(self) -> Ints:
+        """Tokens of each document. # (D,)"""
+        total = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
+        return np.diff(total[self.indptr])
+
+    def take(self, index: Ints | slice) -> Documents:
+        """The documents at these positions; a slice copies nothing but the offsets."""
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step == 1:
+                stop = max(start, stop)
+                low, high = self.indptr[start], self.indptr[stop]
+                return Documents(
+                    self.indptr[start : stop + 1] - low,
+                    self.words[low:high],
+                    self.counts[low:high],
+                    self.time[start:stop],
+                    self.window[start:stop],
+                    self.post[start:stop],
+                )
+            index = np.arange(start, stop, step)
+        lengths = np.diff(self.indptr)[index]
+        where = gather(self.indptr[index], lengths)
+        return Documents(
+            offsets(lengths),
+            self.words[where],
+            self.counts[where],
+            self.time[index],
+            self.window[index],
+            self.post[index],
+        )
+
+    def shifted(self, windows: int) -> Documents:
+        """The same documents with window numbers moved back by so many."""
+        return Documents(**(self.arrays() | {"window": self.window - np.int32(windows)}))
+
+    def arrays(self) -> dict[str, Any]:
+        """The arrays by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+def merged(first: Documents, second: Documents) -> Documents:
+    """Both together, in the order of time (of posts where times are equal)."""
+    both = Documents(
+        np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]]),
+        *(np.concatenate([getattr(first, n), getattr(second, n)]) for n in ("words", "counts", "time", "window", "post")),
+    )
+    return both.take(np.lexsort((both.post, both.time)))
+
+
+def offsets(lengths: NDArray[Any]) -> Ints:
+    """Offsets of lists of these lengths.
+
+    >>> offsets(np.array([2, 0, 1]))
+    array([0, 2, 2, 3])
+    """
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def gather(starts: Ints, lengths: Ints) -> Ints:
+    """Positions of runs that begin at `starts`, end to end.
+
+    >>> gather(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    total = int(lengths.sum())
+    shift = np.repeat(starts - offsets(lengths)[:-1], lengths)
+    return np.arange(total, dtype=np.int64) + shift

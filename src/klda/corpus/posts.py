@@ -1,0 +1,152 @@
+"""Posts as Arrow: the one schema, the way to and from `Post`, and the memory-mapped table beside a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from klda.errors import FormatError
+from klda.types import Post
+
+BATCH_ROWS = 8192
+
+POST_SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("time", pa.timestamp("us", tz="UTC"), nullable=False),
+        pa.field("text", pa.large_string(), nullable=False),
+        pa.field("author", pa.string()),
+        pa.field("language", pa.string()),
+        pa.field("repost_of", pa.string()),
+        pa.field("hashtags", pa.list_(pa.string()), nullable=False),
+        pa.field("reposts", pa.int64()),
+        pa.field("likes", pa.int64()),
+        pa.field("replies", pa.int64()),
+        pa.field("quotes", pa.int64()),
+        pa.field("followers", pa.int64()),
+        pa.field("following", pa.int64()),
+        pa.field("author_posts", pa.int64()),
+        pa.field("author_likes", pa.int64()),
+        pa.field("label", pa.string()),
+    ]
+)
+"""One column for each field of `Post`, in the same order."""
+
+
+@runtime_checkable
+class HasBatches(Protocol):
+    """Anything that yields record batches in `POST_SCHEMA`: a reader, a store, a simulation."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yields the posts, a few thousand at a time."""
+        ...
+
+
+def to_batch(posts: Iterable[Post]) -> pa.RecordBatch:
+    """A record batch of these posts.
+
+    >>> batch = to_batch([Post(id="1", time=datetime(2026, 1, 5, tzinfo=UTC), text="Hello", hashtags=("a",))])
+    >>> batch.num_rows, next(from_batch(batch)).hashtags
+    (1, ('a',))
+    """
+    rows = list(posts)
+    columns = [pa.array([getattr(post, f.name) for post in rows], type=f.type) for f in POST_SCHEMA]
+    return pa.RecordBatch.from_arrays(columns, schema=POST_SCHEMA)
+
+
+def from_batch(batch: pa.RecordBatch) -> Iterator[Post]:
+    """The posts of a record batch, one by one."""
+    columns = [batch.column(name).to_pylist() for name in POST_SCHEMA.names]
+    for row in zip(*columns, strict=True):
+        values: list[Any] = list(row)
+        values[1] = values[1].astimezone(UTC)
+        values[6] = tuple(values[6] or ())
+        yield Post(*values)
+
+
+def as_batches(posts: HasBatches | Iterable[Post], rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+    """Record batches of any source of posts, without holding more than one batch."""
+    if isinstance(posts, HasBatches):
+        yield from posts.batches()
+        return
+    iterator = iter(posts)
+    while chunk := list(islice(iterator, rows)):
+        yield to_batch(chunk)
+
+
+class PostTable:
+    """The posts of a corpus, by row: in memory, or memory-mapped from an Arrow file.
+
+    >>> table = PostTable.of([Post(id="1", time=datetime(2026, 1, 5, tzinfo=UTC), text="Hello")])
+    >>> len(table), table[0].text
+    (1, 'Hello')
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    @classmethod
+    def of(cls, posts: HasBatches | Iterable[Post]) -> PostTable:
+        """A table in memory."""
+        return cls(pa.Table.from_batches(list(as_batches(posts)), schema=POST_SCHEMA))
+
+    @classmethod
+    def open(cls, path: Path) -> PostTable:
+        """The table in an Arrow file, mapped rather than read."""
+        try:
+            with pa.memory_map(str(path)) as source:
+                table = pa.ipc.open_file(source).read_all()
+        except (OSError, pa.ArrowInvalid) as error:
+            raise FormatError(f"{path}: not a readable table of posts ({error}); prepare the corpus again") from error
+        if not table.schema.equals(POST_SCHEMA):
+            raise FormatError(f"{path}: columns differ from those of this version; prepare the corpus again")
+        return cls(table)
+
+    def save(self, path: Path) -> None:
+        """Writes the table as an uncompressed Arrow file, which can be mapped."""
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, POST_SCHEMA) as writer:
+            writer.write_table(self.table, max_chunksize=65_536)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __getitem__(self, row: int) -> Post:
+        return next(from_batch(self.table.slice(row, 1).combine_chunks().to_batches()[0]))
+
+    def column(self, name: str, rows: NDArray[np.int64] | None = None) -> pa.ChunkedArray:
+        """One column, whole or at the given rows."""
+        column = self.table.column(name)
+        return column if rows is None else column.take(pa.array(rows))
+
+    def texts(self, rows: NDArray[np.int64] | None = None) -> list[str]:
+        """The texts at the given rows."""
+        texts: list[str] = self.column("text", rows).to_pylist()
+        return texts
+
+    def counts(self, name: str, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """A nullable count as floats, NaN where the platform did not give it."""
+        values: NDArray[np.float64] = np.asarray(
+            self.column(name, rows).cast(pa.float64()).fill_null(float("nan")).to_numpy(), dtype=np.float64
+        )
+        return values
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The table as record batches."""
+        yield from self.table.to_batches(max_chunksize=BATCH_ROWS)
+
+
+def microseconds(time: datetime) -> int:
+    """Microseconds since 1970 in UTC, as corpora store time.
+
+    >>> microseconds(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
+    1000000
+    """
+    delta = time.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds

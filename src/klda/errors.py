@@ -1,0 +1,49 @@
+"""Every exception that klda raises on purpose.
+
+Each names the offending input and says what to do about it. The command line turns them into one clear line
+and the exit code below; anything else that escapes is a bug.
+"""
+
+from __future__ import annotations
+
+
+class KldaError(Exception):
+    """The base of all errors that a user can act on."""
+
+    exit_code = 1
+
+
+class InputError(KldaError):
+    """A file, a line, a column or a value that cannot be used."""
+
+    exit_code = 2
+
+
+class SettingError(KldaError):
+    """A parameter outside its range, or two that contradict each other."""
+
+    exit_code = 2
+
+
+class DataError(KldaError):
+    """Data that were read well but cannot answer the question: no post matches, one window only, …"""
+
+    exit_code = 3
+
+
+class TrainingError(KldaError):
+    """Training met NaN, diverged, or cannot be resumed."""
+
+    exit_code = 4
+
+
+class FormatError(KldaError):
+    """A corpus, model or proposal on disk that is damaged, foreign, or of a newer version."""
+
+    exit_code = 5
+
+
+class MissingExtraError(KldaError):
+    """An optional part is asked for and not installed."""
+
+    exit_code = 6

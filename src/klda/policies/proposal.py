@@ -1,0 +1,166 @@
+"""A proposal: which keywords to keep, add and drop, and why. Its JSON is what rules, the store and pages read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from klda.errors import FormatError
+from klda.types import Estimate, Keyword, KeywordSet
+
+SCHEMA_VERSION = 1
+
+Action = Literal["keep", "add", "drop", "hold"]
+"""`hold` marks a candidate that would have been added and is held back; its reason says why."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A post that shows what a keyword brings; the id lets it be withdrawn when the post is deleted."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a keyword is kept, added, dropped or held back; a number that a policy does not compute is None."""
+
+    keyword: Keyword
+    action: Action
+    text: str
+    """The reason in words."""
+    frequency: float | None = None
+    """Share of the last window's posts that carry it."""
+    expected_posts: Estimate | None = None
+    """In the next window."""
+    divergence: Estimate | None = None
+    """From the current keyword (or list) that it extends; smaller is closer."""
+    high_frequency_distance: Estimate | None = None
+    """Words gained minus words lost, the paper's R."""
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    distance_from_subject: float | None = None
+    """0 is the subject as first asked for, 1 shares no word with it."""
+    extends: str | None = None
+    """The current keyword whose topics it carries on."""
+    examples: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The best list at one setting of the dial."""
+
+    novelty: float
+    retention: float
+    new_ground: float
+    expected_posts: float
+    keywords: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a policy advises for the next window.
+
+    >>> advice = Proposal(policy="static", current=KeywordSet.of("health"), keep=KeywordSet.of("health"))
+    >>> advice.next_keywords.texts
+    ('health',)
+    >>> Proposal.from_json(advice.to_json()) == advice
+    True
+    """
+
+    policy: str
+    current: KeywordSet
+    ranked: KeywordSet = KeywordSet()
+    """Candidates, the best first."""
+    per_keyword: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each current keyword the candidates that extend it, in order."""
+    keep: KeywordSet = KeywordSet()
+    add: KeywordSet = KeywordSet()
+    drop: KeywordSet = KeywordSet()
+    reasons: tuple[Reason, ...] = ()
+    expected_posts: Estimate | None = None
+    """Of the whole next list, a window."""
+    distance_from_subject: float | None = None
+    frontier: tuple[FrontierPoint, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the reader should know: a fallback that was taken, data that were missing."""
+    window: str | None = None
+    """Start of the window that the advice is for, ISO 8601."""
+    seed: int | None = None
+
+    @property
+    def next_keywords(self) -> KeywordSet:
+        """The list to use next."""
+        return self.keep | self.add
+
+    def reason(self, keyword: str | Keyword) -> Reason | None:
+        """The reason given for a keyword, if any."""
+        return next((r for r in self.reasons if r.keyword.text == str(keyword)), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with the version of the schema."""
+        plain = asdict(self)
+        for name in ("current", "ranked", "keep", "add", "drop"):
+            plain[name] = [_keyword_to_dict(k) for k in getattr(self, name)]
+        plain["reasons"] = [asdict(r) | {"keyword": _keyword_to_dict(r.keyword)} for r in self.reasons]
+        return {"schema": SCHEMA_VERSION, "next": [_keyword_to_dict(k) for k in self.next_keywords]} | plain
+
+    def to_json(self) -> str:
+        """The proposal as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "proposal") -> Proposal:
+        """The proposal in a JSON text; `name` is what an error calls it."""
+        try:
+            return cls.from_dict(json.loads(text), name)
+        except json.JSONDecodeError as error:
+            raise FormatError(f"{name}: not JSON (line {error.lineno}: {error.msg}); give a file that klda wrote") from error
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], name: str = "proposal") -> Proposal:
+        """The proposal in plain data, as `to_dict` gives it."""
+        version = plain.get("schema") if isinstance(plain, Mapping) else None
+        if version != SCHEMA_VERSION:
+            raise FormatError(f"{name}: schema {version!r}, this klda reads {SCHEMA_VERSION}; make the proposal again")
+        try:
+            values = {k: v for k, v in plain.items() if k not in ("schema", "next")}
+            for key in ("current", "ranked", "keep", "add", "drop"):
+                values[key] = KeywordSet(tuple(_keyword_from_dict(k) for k in values.get(key, [])))
+            values["per_keyword"] = {k: tuple(v) for k, v in values.get("per_keyword", {}).items()}
+            values["reasons"] = tuple(_reason_from_dict(r) for r in values.get("reasons", []))
+            values["expected_posts"] = _estimate(values.get("expected_posts"))
+            values["frontier"] = tuple(
+                FrontierPoint(**(p | {"keywords": tuple(p["keywords"])})) for p in values.get("frontier", [])
+            )
+            values["notes"] = tuple(values.get("notes", []))
+            return cls(**values)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise FormatError(f"{name}: not a proposal ({error}); give a file that klda wrote") from error
+
+
+def _keyword_to_dict(keyword: Keyword) -> dict[str, Any]:
+    return {"text": keyword.text, "forms": list(keyword.forms)}
+
+
+def _keyword_from_dict(plain: Mapping[str, Any]) -> Keyword:
+    return Keyword(plain["text"], tuple(plain["forms"]))
+
+
+def _estimate(plain: Mapping[str, float] | None) -> Estimate | None:
+    return None if plain is None else Estimate(**plain)
+
+
+def _reason_from_dict(plain: Mapping[str, Any]) -> Reason:
+    values = dict(plain) | {
+        "keyword": _keyword_from_dict(plain["keyword"]),
+        "examples": tuple(Example(**e) for e in plain.get("examples", [])),
+    }
+    for name in ("expected_posts", "divergence", "high_frequency_distance"):
+        values[name] = _estimate(plain.get(name))
+    for name in ("gained", "lost"):
+        values[name] = tuple(plain.get(name, ()))
+    return Reason(**values)

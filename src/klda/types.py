@@ -1,0 +1,200 @@
+"""Frozen value types that every layer speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol, Self, overload
+
+from klda.errors import SettingError
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One message, whatever the platform; counts that a platform does not give are None.
+
+    >>> from datetime import UTC
+    >>> Post(id="1", time=datetime(2026, 1, 5, tzinfo=UTC), text="Hello").is_repost
+    False
+    """
+
+    id: str
+    time: datetime
+    """UTC, always with a zone."""
+    text: str
+    author: str | None = None
+    language: str | None = None
+    repost_of: str | None = None
+    """Id of the original; empty when the source says that it is a repost but not of what."""
+    hashtags: tuple[str, ...] = ()
+    reposts: int | None = None
+    likes: int | None = None
+    replies: int | None = None
+    quotes: int | None = None
+    followers: int | None = None
+    following: int | None = None
+    author_posts: int | None = None
+    author_likes: int | None = None
+    label: str | None = None
+    """What an archive says the post is about; only evaluation reads it."""
+
+    @property
+    def is_repost(self) -> bool:
+        """Whether the post only passes another one on."""
+        return self.repost_of is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A term as people see it, and the surface forms that are matched for it.
+
+    A typed keyword matches only as typed; a candidate found in the data carries the forms of its stem. Several words
+    in one form make a phrase. Each form counts as one term of a platform's budget.
+
+    >>> Keyword("tariff").forms
+    ('tariff',)
+    >>> str(Keyword("veterans", ("veterans", "veteran")))
+    'veterans'
+    """
+
+    text: str
+    forms: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise SettingError("a keyword must not be empty")
+        if not self.forms:
+            object.__setattr__(self, "forms", (self.text,))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordSet(Sequence[Keyword]):
+    """Keywords in a fixed order, each text once: the index of a keyword is its column in every array.
+
+    >>> health = KeywordSet.of("health", "drug", "health")
+    >>> health.texts
+    ('health', 'drug')
+    >>> "drug" in health, health.index("drug"), (health | KeywordSet.of("mask")).texts
+    (True, 1, ('health', 'drug', 'mask'))
+    """
+
+    keywords: tuple[Keyword, ...] = ()
+    _position: dict[str, int] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        first: dict[str, Keyword] = {}
+        for keyword in self.keywords:
+            first.setdefault(keyword.text, keyword)
+        object.__setattr__(self, "keywords", tuple(first.values()))
+        object.__setattr__(self, "_position", {text: i for i, text in enumerate(first)})
+
+    @classmethod
+    def of(cls, *keywords: str | Keyword) -> Self:
+        """The set of these keywords; plain strings match as typed."""
+        return cls(tuple(Keyword(k) if isinstance(k, str) else k for k in keywords))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The keywords as people see them, in order."""
+        return tuple(self._position)
+
+    @property
+    def n_terms(self) -> int:
+        """How many terms of a platform's budget the set takes: one for each form."""
+        return sum(len(keyword.forms) for keyword in self.keywords)
+
+    def __len__(self) -> int:
+        return len(self.keywords)
+
+    def __iter__(self) -> Iterator[Keyword]:
+        return iter(self.keywords)
+
+    def __contains__(self, keyword: object) -> bool:
+        return str(keyword) in self._position
+
+    @overload
+    def __getitem__(self, index: int) -> Keyword: ...
+    @overload
+    def __getitem__(self, index: slice) -> KeywordSet: ...
+    def __getitem__(self, index: int | slice) -> Keyword | KeywordSet:
+        return KeywordSet(self.keywords[index]) if isinstance(index, slice) else self.keywords[index]
+
+    def index(self, keyword: object, start: int = 0, stop: int | None = None) -> int:
+        """The position of a keyword, given as text or as `Keyword`."""
+        position = self._position.get(str(keyword))
+        if position is None or not start <= position < (len(self) if stop is None else stop):
+            raise ValueError(f"{str(keyword)!r} is not in the keyword set")
+        return position
+
+    def __or__(self, other: Iterable[Keyword]) -> KeywordSet:
+        return KeywordSet((*self.keywords, *other))
+
+    def __sub__(self, other: Iterable[Keyword]) -> KeywordSet:
+        gone = {keyword.text for keyword in other}
+        return KeywordSet(tuple(k for k in self.keywords if k.text not in gone))
+
+    def __and__(self, other: Iterable[Keyword]) -> KeywordSet:
+        kept = {keyword.text for keyword in other}
+        return KeywordSet(tuple(k for k in self.keywords if k.text in kept))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Window:
+    """A half-open stretch of time [start, end), in UTC."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def length(self) -> timedelta:
+        """How long the window lasts."""
+        return self.end - self.start
+
+    def __str__(self) -> str:
+        precise = self.length < timedelta(days=1)
+        return self.start.strftime("%Y-%m-%d %H:%M" if precise else "%Y-%m-%d")
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with the interval it may lie in (90 % unless said otherwise)."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a keyword list may cost, and the words that are not up for debate."""
+
+    max_keywords: int | None = None
+    max_posts: int | None = None
+    """Expected posts a window."""
+    max_terms: int | None = None
+    """Surface forms in all, as platforms count them."""
+    required: KeywordSet = KeywordSet()
+    forbidden: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in ("max_keywords", "max_posts", "max_terms"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingError(f"{name} must be at least 1, got {value}")
+        both = self.forbidden & set(self.required.texts)
+        if both:
+            raise SettingError(f"{', '.join(sorted(both))}: both required and forbidden; leave out one of the two")
+
+
+class Progress(Protocol):
+    """Called as work goes on; the edges turn it into a bar or a web event."""
+
+    def __call__(self, stage: str, done: int, total: int | None = None, **facts: float) -> None: ...
+
+
+def silent(stage: str, done: int, total: int | None = None, **facts: float) -> None:
+    """Reports nothing: the default for every `progress` parameter."""
