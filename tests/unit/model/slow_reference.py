@@ -1,5 +1,4 @@
-"""KLDA written straight from the equations: loops over documents, words and topics, nothing shared with the
-product.
+"""KLDA written straight from the equations: plain loops, nothing shared with the product.
 
 Conventions. A document is a list of word ids, one for each token, repetitions included. `z` or `y` is a
 vector of length Q; `keyword_words[j]` are the word ids that keyword j takes out of a document in training
@@ -285,8 +284,7 @@ def joint_score(
     penalty: float,
     rest: float,
 ) -> float:
-    """log p(tokens, z) where z has the `chosen` keywords, given the log probability (or bound) `rest` of the
-    other tokens.
+    """log p(tokens, z), z having the `chosen` keywords; `rest` is the log probability of the other tokens.
 
     log p_kw(z) − log(N! / (N − n)!) + Σ_j log m_j + rest: each keyword stands once, at a place drawn
     uniformly from those still free, and any of its m_j occurrences may be the one. `keyword_word[j]` is the
