@@ -193,7 +193,8 @@ class Budget:
 class Progress(Protocol):
     """Called as work goes on; the edges turn it into a bar or a web event."""
 
-    def __call__(self, stage: str, done: int, total: int | None = None, **facts: float) -> None: ...
+    def __call__(self, stage: str, done: int, total: int | None = None, **facts: float) -> None:
+        """So much of a stage is done, out of a total where one is known; facts are numbers worth showing."""
 
 
 def silent(stage: str, done: int, total: int | None = None, **facts: float) -> None:

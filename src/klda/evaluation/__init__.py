@@ -1,0 +1,1 @@
+"""Judging policies: metrics, truth, replay."""

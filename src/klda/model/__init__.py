@@ -1,0 +1,1 @@
+"""KLDA itself: mathematics on arrays."""

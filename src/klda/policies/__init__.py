@@ -1,0 +1,1 @@
+"""Everything that can propose keywords, behind one protocol."""

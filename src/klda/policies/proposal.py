@@ -118,7 +118,9 @@ class Proposal:
         try:
             return cls.from_dict(json.loads(text), name)
         except json.JSONDecodeError as error:
-            raise FormatError(f"{name}: not JSON (line {error.lineno}: {error.msg}); give a file that klda wrote") from error
+            raise FormatError(
+                f"{name}: not JSON (line {error.lineno}: {error.msg}); give a file that klda wrote"
+            ) from error
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], name: str = "proposal") -> Proposal:

@@ -1,0 +1,1 @@
+"""From word distributions to keyword lists: pure functions of arrays."""

@@ -1,0 +1,49 @@
+"""Arguments that several commands share, and how their text becomes values."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+from klda.errors import InputError, SettingError
+from klda.types import KeywordSet
+
+
+def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
+    """The keywords in a comma-separated text, or in the file named after an @, one a line.
+
+    >>> parse_keywords('health, drug,"computer virus"').texts
+    ('health', 'drug', 'computer virus')
+    """
+    if text.startswith("@"):
+        path = Path(text[1:])
+        try:
+            words: Iterable[str] = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"{option} {text}: cannot read {path} ({error}); give a UTF-8 file, one keyword a line"
+            ) from error
+        words = (word for word in words if not word.lstrip().startswith("# "))
+    else:
+        words = next(csv.reader([text], skipinitialspace=True), [])
+    found = [" ".join(word.split()) for word in words]
+    keywords = KeywordSet.of(*(word for word in found if word))
+    if not keywords:
+        raise SettingError(f'{option}: no keyword in {text!r}; write for example {option} health,drug,"computer virus"')
+    return keywords
+
+
+def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
+    """Foreign column names by the field they hold, from `field=column` pairs.
+
+    >>> parse_mapping(["text=body", "time=posted at"])
+    {'text': 'body', 'time': 'posted at'}
+    """
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        name, sign, column = pair.partition("=")
+        if not (sign and name.strip() and column.strip()):
+            raise SettingError(f"--map {pair!r}: write field=column, for example --map text=body")
+        mapping[name.strip()] = column.strip()
+    return mapping
