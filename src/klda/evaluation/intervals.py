@@ -40,7 +40,8 @@ class Grid:
     def means(self) -> Floats:
         """The plain mean of each measure over the cases that count. # (measures,)"""
         weights = np.ones((1, *self.values.shape[1:]))
-        return _weighted_means(self.values, weights)[0]
+        means: Floats = _weighted_means(self.values, weights)[0]
+        return means
 
     def resampled_means(self, n_draws: int, generator: np.random.Generator) -> Floats:
         """The mean of each measure in each bootstrap draw. # (draws, measures)"""
@@ -53,9 +54,10 @@ class Grid:
 
 def _weighted_means(values: Floats, weights: Floats) -> Floats:
     known = ~np.isnan(values)
-    total = np.einsum("msw,dsw->dm", np.where(known, values, 0.0), weights)
-    mass = np.einsum("msw,dsw->dm", known.astype(np.float64), weights)
-    return np.divide(total, mass, out=np.full_like(total, np.nan), where=mass > 0)
+    total: Floats = np.einsum("msw,dsw->dm", np.where(known, values, 0.0), weights)
+    mass: Floats = np.einsum("msw,dsw->dm", known.astype(np.float64), weights)
+    means: Floats = np.divide(total, mass, out=np.full_like(total, np.nan), where=mass > 0)
+    return means
 
 
 def interval(

@@ -1,0 +1,70 @@
+"""Subjects to monitor in a replay: first keywords, and where an archive has them, the labels that are on topic."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from klda.errors import InputError, SettingError
+from klda.types import KeywordSet
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One subject of a replay."""
+
+    name: str
+    keywords: KeywordSet
+    labels: frozenset[str] = frozenset()
+    """A post is on topic when its label is one of these; empty where the archive has no labels."""
+    split: str | None = None
+
+
+def load_subjects(path: Path, split: str | None = None) -> tuple[Subject, ...]:
+    """The subjects in a JSON or TOML file, all or those of one split.
+
+    The file holds a list `subjects`, each with `name` and `keywords`, and optionally `labels` and `split`.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        content: Any = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); give a JSON or TOML file of subjects") from error
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: not valid {path.suffix.lstrip('.') or 'JSON'} ({error})") from error
+    listed = content.get("subjects") if isinstance(content, Mapping) else None
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f'{path}: no list "subjects"; write {{"subjects": [{{"name": …, "keywords": […]}}]}}')
+    subjects = tuple(_subject(path, i, plain) for i, plain in enumerate(listed))
+    twice = sorted({s.name for s in subjects if sum(t.name == s.name for t in subjects) > 1})
+    if twice:
+        raise InputError(f"{path}: two subjects named {', '.join(twice)}; names must differ")
+    if split is None:
+        return subjects
+    chosen = tuple(subject for subject in subjects if subject.split == split)
+    if not chosen:
+        known = sorted({s.split for s in subjects if s.split})
+        raise SettingError(f"{path}: no subject of split {split!r}; the file has {', '.join(known) or 'no splits'}")
+    return chosen
+
+
+def _subject(path: Path, position: int, plain: Any) -> Subject:
+    where = f"{path}: subject {position + 1}"
+    if not isinstance(plain, Mapping):
+        raise InputError(f"{where}: not an object with name and keywords")
+    name, keywords = plain.get("name"), plain.get("keywords")
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(f"{where}: field name is missing or empty")
+    if not isinstance(keywords, list) or not keywords or not all(isinstance(k, str) and k.strip() for k in keywords):
+        raise InputError(f"{where} ({name}): field keywords must be a list of words")
+    labels = plain.get("labels") or []
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise InputError(f"{where} ({name}): field labels must be a list of texts")
+    split = plain.get("split")
+    if split is not None and not isinstance(split, str):
+        raise InputError(f"{where} ({name}): field split must be a text")
+    return Subject(name, KeywordSet.of(*keywords), frozenset(labels), split)

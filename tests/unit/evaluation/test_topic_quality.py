@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+
+from klda.corpus.documents import Documents, Ragged
+from klda.evaluation.topic_quality import npmi_matrix, topic_quality
+
+
+def documents(lists):
+    ragged = Ragged.of(lists)
+    n = len(lists)
+    zeros = np.zeros(n, dtype=np.int64)
+    return Documents(ragged.indptr, ragged.values, np.ones_like(ragged.values), zeros, zeros.astype(np.int32), zeros)
+
+
+def slow_npmi(lists, a, b):
+    n = len(lists)
+    pa, pb = (sum(w in row for row in lists) / n for w in (a, b))
+    pab = sum(a in row and b in row for row in lists) / n
+    return -1.0 if pab == 0 else (log(pab / (pa * pb)) / -log(pab) if pab < 1 else 0.0)
+
+
+def test_npmi_equals_its_definition_pair_by_pair():
+    generator = np.random.default_rng(0)
+    lists = [sorted(set(generator.integers(0, 8, size=4).tolist())) for _ in range(60)]
+    words = np.arange(8)
+    found = npmi_matrix(documents(lists), words)
+    for a in range(8):
+        for b in range(8):
+            if a != b:
+                assert found[a, b] == pytest.approx(slow_npmi(lists, a, b))
+
+
+def test_topics_whose_words_occur_together_are_more_coherent_than_mixed_ones():
+    lists = [[0, 1, 2]] * 30 + [[3, 4, 5]] * 30
+    together = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], dtype=float)
+    mixed = np.array([[1, 0, 0, 1, 0, 1], [0, 1, 1, 0, 1, 0]], dtype=float)
+    good = topic_quality(together, documents(lists), n_top=3)
+    bad = topic_quality(mixed, documents(lists), n_top=3)
+    assert good.npmi == pytest.approx(1.0)
+    assert good.npmi > bad.npmi
+    assert good.c_v > bad.c_v
+
+
+def test_diversity_is_one_for_distinct_topics_and_falls_when_they_repeat():
+    lists = [[0, 1, 2, 3]] * 5 + [[0, 1]] * 5
+    same = np.array([[2, 1, 0, 0], [2, 1, 0, 0]], dtype=float)
+    other = np.array([[2, 1, 0, 0], [0, 0, 2, 1]], dtype=float)
+    assert topic_quality(same, documents(lists), n_top=2).diversity == 0.5
+    assert topic_quality(other, documents(lists), n_top=2).diversity == 1.0
