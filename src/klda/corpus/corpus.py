@@ -12,10 +12,12 @@ import numpy as np
 
 from klda.corpus.documents import Documents, Ints, Ragged, merged
 from klda.corpus.matching import Matcher
-from klda.corpus.posts import PostTable, microseconds
+from klda.corpus.posts import HasBatches, PostTable, microseconds
+from klda.corpus.text import TextSettings
 from klda.corpus.vocabulary import Vocabulary
+from klda.corpus.windows import Windowing
 from klda.errors import SettingError
-from klda.types import Keyword, KeywordSet, Window
+from klda.types import Keyword, KeywordSet, Post, Progress, Window, silent
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Corpus:
     posts: PostTable
     adjacent: bool = False
     """Whether the words of a phrase must stand side by side to match."""
+    settings: TextSettings = TextSettings()
+    windowing: Windowing = Windowing()
+    n_distinct: int = 0
+    """Distinct words met when the corpus was made, before rare ones became the placeholder."""
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -128,6 +134,53 @@ class Corpus:
         if len(history) != self.n_windows:
             raise SettingError(f"{len(history)} keyword sets for {self.n_windows} windows; give one for each")
         return replace(self, history=tuple(history))
+
+    @classmethod
+    def from_posts(
+        cls,
+        posts: HasBatches | Iterable[Post],
+        keywords: KeywordSet | Iterable[str],
+        *,
+        candidates: KeywordSet | None = None,
+        window: str | Windowing = "7d",
+        settings: TextSettings | None = None,
+        vocabulary: Vocabulary | None = None,
+        extend_vocabulary: bool = False,
+        adjacent: bool = False,
+        stem_keywords: bool = False,
+        history: Sequence[KeywordSet] | None = None,
+        workers: int | None = None,
+        progress: Progress = silent,
+    ) -> Corpus:
+        """The corpus of these posts, matched against `candidates` and `keywords`, cut into windows.
+
+        `vocabulary` encodes with words numbered earlier: unknown ones become the placeholder or, with
+        `extend_vocabulary`, are added behind when they are frequent. `stem_keywords` lets keywords that were typed match
+        all frequent forms of their stem. `history` says which keywords were active in each window (default: `keywords`).
+        `workers` is the number of threads; results do not depend on it.
+
+        >>> from datetime import UTC
+        >>> posts = [Post(id=str(i), time=datetime(2026, 1, i, tzinfo=UTC), text=f"mask number {i}") for i in (5, 6, 19)]
+        >>> corpus = Corpus.from_posts(posts, ["mask"], settings=TextSettings(min_count=2))
+        >>> len(corpus), corpus.n_windows, corpus.vocabulary.words
+        (3, 3, ('<rare>', 'mask', 'number'))
+        """
+        from klda.corpus.build import build
+
+        return build(
+            posts,
+            keywords,
+            candidates=candidates,
+            window=window,
+            settings=settings,
+            vocabulary=vocabulary,
+            extend_vocabulary=extend_vocabulary,
+            adjacent=adjacent,
+            stem_keywords=stem_keywords,
+            history=history,
+            workers=workers,
+            progress=progress,
+        )
 
     def save(self, folder: Path | str) -> None:
         """Writes the corpus to a folder that `Corpus.load` maps into memory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -29,6 +30,13 @@ class Ragged:
         """These lists, end to end."""
         lengths = np.fromiter((len(row) for row in lists), dtype=np.int64, count=len(lists))
         values = np.fromiter((v for row in lists for v in row), dtype=np.int32, count=int(lengths.sum()))
+        return cls(offsets(lengths), values)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Ragged]) -> Ragged:
+        """The lists of all parts, one part after another."""
+        lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)])
+        values = np.concatenate([np.zeros(0, dtype=np.int32), *(part.values for part in parts)])
         return cls(offsets(lengths), values)
 
     def __len__(self) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
@@ -140,6 +143,42 @@ class PostTable:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The table as record batches."""
         yield from self.table.to_batches(max_chunksize=BATCH_ROWS)
+
+
+class PostSink:
+    """Gathers batches of posts: in memory while they are few, in a temporary Arrow file, which is mapped, once they are many."""
+
+    def __init__(self, keep_bytes: int = 64 << 20) -> None:
+        self.rows = 0
+        self._keep_bytes = keep_bytes
+        self._batches: list[pa.RecordBatch] = []
+        self._file: Path | None = None
+        self._writer: pa.RecordBatchFileWriter | None = None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Takes one batch in."""
+        self.rows += batch.num_rows
+        if self._writer is not None:
+            self._writer.write_batch(batch)
+            return
+        self._batches.append(batch)
+        if sum(b.nbytes for b in self._batches) > self._keep_bytes:
+            handle, name = tempfile.mkstemp(suffix=".arrow", prefix="klda-posts-")
+            os.close(handle)
+            self._file = Path(name)
+            self._writer = pa.ipc.new_file(pa.OSFile(name, "wb"), POST_SCHEMA)
+            for kept in self._batches:
+                self._writer.write_batch(kept)
+            self._batches.clear()
+
+    def finish(self) -> PostTable:
+        """The table of all batches; a temporary file goes when the table does."""
+        if self._writer is None or self._file is None:
+            return PostTable(pa.Table.from_batches(self._batches, schema=POST_SCHEMA))
+        self._writer.close()
+        table = PostTable.open(self._file)
+        weakref.finalize(table, self._file.unlink, missing_ok=True)
+        return table
 
 
 def microseconds(time: datetime) -> int:
