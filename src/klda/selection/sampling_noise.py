@@ -1,0 +1,106 @@
+"""Scores as next window will measure them: expected divergence and R under its sample size, with intervals.
+
+Next window's word distributions are estimated from few posts, and sampling alone pushes two estimates apart: the fewer
+words, the further. A prediction without that noise ranks candidates differently from any truth it can be held
+against. So the counts of next window are drawn from the predicted distributions, as many tokens as each keyword is
+expected to have, smoothed as the truth will be, and scored; the scores' mean and spread over a few draws come back.
+Keywords are drawn independently of each other, although documents that carry both make their words agree a little more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klda.errors import SettingError
+from klda.selection.arrays import Bools, Floats, Ints, row_blocks
+from klda.selection.divergences import divergence as divergence_named
+from klda.selection.high_frequency import LOSS_PENALTY, RETENTION_RATE, high_frequency_distance
+from klda.selection.interval import COVERAGE, Interval
+from klda.selection.word_distribution import from_counts
+
+
+@dataclass(frozen=True)
+class ExpectedScores:
+    """What next window is expected to measure for each pair of a current keyword and a candidate; all (n, Q).
+
+    Candidates that were not needed have infinite divergence and a distance of minus infinity.
+    """
+
+    divergence: Interval
+    distance: Interval
+    """High-frequency distance R."""
+    retains: Floats
+    """Probability that R ≥ 0."""
+
+
+def expected_scores(
+    distributions: Floats,
+    tokens: Floats,
+    current: Ints,
+    *,
+    prior: Floats,
+    strength: float,
+    threshold: float,
+    generator: np.random.Generator,
+    draws: int = 30,
+    divergence: str = "kl",
+    retention: float = RETENTION_RATE,
+    penalty: float = LOSS_PENALTY,
+    concentration: Floats | None = None,
+    needed: Bools | None = None,
+    coverage: float = COVERAGE,
+) -> ExpectedScores:
+    """Expected divergence and R of candidates from current keywords, under next window's sample size.
+
+    `distributions` (Q, V) are predicted; `tokens` (Q,) are the words expected in each keyword's posts; `prior` (V,) and
+    `strength` smooth the drawn counts as the truth is smoothed; `threshold` is o_h. `concentration` (Q,), when given,
+    says how many tokens each prediction is worth, and the distributions themselves are then drawn too. Only candidates
+    `needed` (Q,) are drawn: those too rare to be chosen are not worth the time.
+
+    >>> words = np.array([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1], [0.6, 0.3, 0.1]])
+    >>> scores = expected_scores(words, np.array([900.0, 900.0, 9.0]), np.array([0]), prior=np.full(3, 1 / 3),
+    ...                          strength=1.0, threshold=0.15, generator=np.random.default_rng(0))
+    >>> common, rare = scores.divergence.mean[0, 1:]
+    >>> bool(common < rare)  # the same predicted words, but the rare keyword will be measured as further away
+    True
+    """
+    if draws < 2:
+        raise SettingError(f"draws must be at least 2 to give an interval, got {draws}")
+    rows = np.arange(len(distributions)) if needed is None else np.flatnonzero(needed)
+    measure = divergence_named(divergence)
+    shape = (draws, len(current), len(rows))
+    divergences, distances = np.empty(shape), np.empty(shape)
+    blocks = list(row_blocks(len(rows), distributions.shape[1]))
+    same_keyword = rows[:, None] == current[None, :]  # (rows, n)
+
+    def drawn(keywords: Ints) -> Floats:
+        expected = distributions[keywords].astype(np.float64)  # (b, V)
+        if concentration is not None:
+            expected = generator.standard_gamma(concentration[keywords, None] * expected)
+        counts = generator.multinomial(np.rint(tokens[keywords]).astype(np.int64), _normalised(expected))
+        return from_counts(counts, prior, strength)
+
+    for draw in range(draws):
+        last = drawn(current)  # (n, V)
+        for block in blocks:
+            new = drawn(rows[block])
+            at, which = np.nonzero(same_keyword[block])
+            new[at] = last[which]  # one keyword has one sample
+            divergences[draw, :, block] = measure(last, new)
+            distances[draw, :, block] = high_frequency_distance(last, new, threshold, retention, penalty)
+
+    def spread(values: Floats, absent: float) -> Interval:
+        mean = np.full((len(current), len(distributions)), absent)
+        deviation = np.zeros_like(mean)
+        mean[:, rows], deviation[:, rows] = values.mean(axis=0), values.std(axis=0, ddof=1)
+        return Interval.normal(mean, deviation, coverage)
+
+    retains = np.zeros((len(current), len(distributions)))
+    retains[:, rows] = (distances >= 0).mean(axis=0)
+    return ExpectedScores(spread(divergences, np.inf), spread(distances, -np.inf), retains)
+
+
+def _normalised(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
