@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -39,8 +39,8 @@ class Corpus:
     posts: PostTable
     adjacent: bool = False
     """Whether the words of a phrase must stand side by side to match."""
-    settings: TextSettings = TextSettings()
-    windowing: Windowing = Windowing()
+    settings: TextSettings = field(default_factory=TextSettings)
+    windowing: Windowing = field(default_factory=Windowing)
     n_distinct: int = 0
     """Distinct words met when the corpus was made, before rare ones became the placeholder."""
 
@@ -59,14 +59,17 @@ class Corpus:
 
     @cached_property
     def keyword_words(self) -> Ragged:
-        """The vocabulary's words that each candidate covers, hashtags included: what `z = 1` takes out of a document."""
+        """The vocabulary's words that each candidate covers, hashtags included: what `z = 1` takes out."""
         return self.matcher.words_of(self.vocabulary)
 
     def take(self, index: Ints | slice) -> Corpus:
         """The documents at these positions (ascending); `apart` is left behind."""
         positions = np.arange(len(self))[index]
         return replace(
-            self, documents=self.documents.take(index), observed=self.observed.take(positions), apart=self.apart.take(slice(0, 0))
+            self,
+            documents=self.documents.take(index),
+            observed=self.observed.take(positions),
+            apart=self.apart.take(slice(0, 0)),
         )
 
     def span(self, start: int, stop: int | None = None) -> Corpus:
@@ -155,15 +158,16 @@ class Corpus:
         """The corpus of these posts, matched against `candidates` and `keywords`, cut into windows.
 
         `vocabulary` encodes with words numbered earlier: unknown ones become the placeholder or, with
-        `extend_vocabulary`, are added behind when they are frequent. `stem_keywords` lets keywords that were typed match
-        all frequent forms of their stem. `history` says which keywords were active in each window (default: `keywords`).
-        `workers` is the number of threads; results do not depend on it.
+        `extend_vocabulary`, are added behind when they are frequent. `stem_keywords` lets keywords that were typed
+        match all frequent forms of their stem. `history` says which keywords were active in each window (default:
+        `keywords`). `workers` is the number of threads; results do not depend on it.
 
         >>> from datetime import UTC
-        >>> posts = [Post(id=str(i), time=datetime(2026, 1, i, tzinfo=UTC), text=f"mask number {i}") for i in (5, 6, 19)]
+        >>> days = [datetime(2026, 1, day, tzinfo=UTC) for day in (5, 6, 19)]
+        >>> posts = [Post(id=str(day), time=day, text="Mask number one") for day in days]
         >>> corpus = Corpus.from_posts(posts, ["mask"], settings=TextSettings(min_count=2))
         >>> len(corpus), corpus.n_windows, corpus.vocabulary.words
-        (3, 3, ('<rare>', 'mask', 'number'))
+        (3, 3, ('<rare>', 'mask', 'number', 'one'))
         """
         from klda.corpus.build import build
 

@@ -130,7 +130,10 @@ def merged(first: Documents, second: Documents) -> Documents:
     """Both together, in the order of time (of posts where times are equal)."""
     both = Documents(
         np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]]),
-        *(np.concatenate([getattr(first, n), getattr(second, n)]) for n in ("words", "counts", "time", "window", "post")),
+        *(
+            np.concatenate([getattr(first, n), getattr(second, n)])
+            for n in ("words", "counts", "time", "window", "post")
+        ),
     )
     return both.take(np.lexsort((both.post, both.time)))
 

@@ -109,7 +109,9 @@ class Matcher:
         complete = times == self._needs[form]
         row, form = row[complete], form[complete]
         if self.adjacent:
-            close = np.array([_side_by_side(self._forms[f], pieces.text(r)) for r, f in zip(row, form, strict=True)], bool)
+            close = np.array(
+                [_side_by_side(self._forms[f], pieces.text(r)) for r, f in zip(row, form, strict=True)], bool
+            )
             row, form = row[close], form[close]
         row, column = np.divmod(np.unique(row * n_columns + self._column[form]), n_columns)
         return Ragged(offsets(np.bincount(row, minlength=len(pieces.texts))), column.astype(np.int32))

@@ -146,7 +146,7 @@ class PostTable:
 
 
 class PostSink:
-    """Gathers batches of posts: in memory while they are few, in a temporary Arrow file, which is mapped, once they are many."""
+    """Gathers batches of posts: in memory while they are few, then in a temporary Arrow file, which is mapped."""
 
     def __init__(self, keep_bytes: int = 64 << 20) -> None:
         self.rows = 0

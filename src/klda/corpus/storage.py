@@ -1,9 +1,9 @@
 """A corpus as a folder: Arrow files that are mapped on load, the vocabulary as Parquet, a manifest in JSON.
 
-    corpus.json        format version, settings, windows, keywords with their forms, history
-    posts.arrow        the table of posts
-    vocabulary.parquet
-    arrays.arrow       token counts, times, windows, rows of posts, observed keywords
+corpus.json        format version, settings, windows, keywords with their forms, history
+posts.arrow        the table of posts
+vocabulary.parquet
+arrays.arrow       token counts, times, windows, rows of posts, observed keywords
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def load(folder: Path) -> Corpus:
         align = manifest["windowing"].pop("align")
         windowing = Windowing(**manifest["windowing"], align=align and datetime.fromisoformat(align))
         windows = tuple(Window(*map(datetime.fromisoformat, pair)) for pair in manifest["windows"])
-        facts = {"adjacent": bool(manifest["adjacent"]), "n_distinct": int(manifest["n_distinct"])}
+        adjacent, n_distinct = bool(manifest["adjacent"]), int(manifest["n_distinct"])
     except (KeyError, TypeError, ValueError, AttributeError, SettingError) as error:
         raise _damaged(folder / "corpus.json", error) from error
     arrays = _read_arrays(folder / "arrays.arrow")
@@ -77,9 +77,10 @@ def load(folder: Path) -> Corpus:
         windows=windows,
         history=tuple(history),
         posts=PostTable.open(folder / "posts.arrow"),
+        adjacent=adjacent,
         settings=settings,
         windowing=windowing,
-        **facts,
+        n_distinct=n_distinct,
     )
     _check(corpus, folder)
     return corpus
@@ -100,7 +101,8 @@ def _write(corpus: Corpus, folder: Path) -> None:
         "format": "klda corpus",
         "version": VERSION,
         "settings": asdict(corpus.settings),
-        "windowing": asdict(corpus.windowing) | {"align": corpus.windowing.align and corpus.windowing.align.isoformat()},
+        "windowing": asdict(corpus.windowing)
+        | {"align": corpus.windowing.align and corpus.windowing.align.isoformat()},
         "windows": [(window.start.isoformat(), window.end.isoformat()) for window in corpus.windows],
         "adjacent": corpus.adjacent,
         "n_distinct": corpus.n_distinct,

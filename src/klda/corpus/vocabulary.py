@@ -86,7 +86,9 @@ class Vocabulary:
         >>> Vocabulary.of({"old": {"old": 3}}).extend({"new": {"new": 5}, "old": {"olds": 9}}).words
         ('<rare>', 'old', 'new')
         """
-        merged = {w: dict(zip(f, c, strict=True)) for w, f, c in zip(self.words, self.forms, self.form_counts, strict=True)}
+        merged = {
+            w: dict(zip(f, c, strict=True)) for w, f, c in zip(self.words, self.forms, self.form_counts, strict=True)
+        }
         merged.pop(PLACEHOLDER)
         for stem, more in forms.items():
             known = merged.setdefault(stem, {})

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -16,7 +17,7 @@ from klda.errors import DataError, SettingError
 from klda.types import Window
 
 _UNITS = {"w": timedelta(weeks=1), "d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
-_MONDAY = datetime(1970, 1, 5)  # noqa: DTZ001 - a wall clock's time, in whichever zone
+_MONDAY = datetime(1970, 1, 5)  # by the wall clock, in whichever zone
 _MOST = 100_000
 
 
@@ -100,16 +101,17 @@ class Windowing:
         if not len(times):
             return (), np.zeros(0, dtype=np.int32)
         try:
-            first, last = (self._number(_instant(int(time))) for time in (times.min(), times.max()))
+            earliest, latest = _instant(int(times.min())), _instant(int(times.max()))
+            first, last = self._number(earliest), self._number(latest)
             if last - first >= _MOST:
                 raise DataError(
-                    f"posts from {_instant(int(times.min()))} to {_instant(int(times.max()))} would make {last - first + 1:,} "
-                    f"windows of {self.length}; drop stray times or choose a longer window"
+                    f"posts from {earliest} to {latest} would make {last - first + 1:,} windows of {self.length}; "
+                    "drop stray times or choose a longer window"
                 )
             starts = [self._start(number) for number in range(first, last + 2)]
         except OverflowError as error:
             raise DataError(f"windows of {self.length} reach beyond the calendar; choose a shorter window") from error
-        windows = tuple(Window(start, end) for start, end in zip(starts, starts[1:], strict=False))
+        windows = tuple(Window(start, end) for start, end in pairwise(starts))
         edges = np.array([microseconds(start) for start in starts], dtype=np.int64)
         return windows, (np.searchsorted(edges, times, side="right") - 1).astype(np.int32)
 

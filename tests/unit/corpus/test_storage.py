@@ -18,7 +18,12 @@ from klda.types import Keyword, KeywordSet, Post
 def make_corpus(n: int = 60) -> Corpus:
     monday = datetime(2026, 1, 5, tzinfo=UTC)
     posts = [
-        Post(str(i), monday + timedelta(hours=7 * i), f"{'masks' if i % 3 else 'rain'} and wind {i % 5} é👍 #tag{i % 2}", likes=i)
+        Post(
+            str(i),
+            monday + timedelta(hours=7 * i),
+            f"{'masks' if i % 3 else 'rain'} and wind {i % 5} é👍 #tag{i % 2}",
+            likes=i,
+        )
         for i in range(n)
     ]
     return Corpus.from_posts(
