@@ -1,1 +1,1 @@
-"""Pictures and the HTML report."""
+"""Pictures and the HTML report; the same chart specifications serve web pages."""

@@ -1,0 +1,106 @@
+"""Which keywords were active when, and how much they brought."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+import altair as alt
+
+from klda.policies.proposal import Action
+from klda.report.charts.dates import full_date, window_labels
+from klda.report.charts.theme import ACTIONS, LIGHT, MOST_ROWS, Spec, finished
+from klda.report.content import Activity
+
+EARLIER = "used earlier"
+
+
+NEXT = "next"
+
+
+def evolution(
+    activity: Sequence[Activity], actions: Mapping[str, Action], forecast: Mapping[str, float] | None = None
+) -> Spec:
+    """A row for each keyword, a circle for each window: filled while it was active, its area the posts that carry it.
+
+    `actions` says what is proposed for each keyword now and gives the colour of its row; `forecast` has the posts that
+    each keyword of the proposed list should bring next and adds a last column.
+    """
+    label = window_labels(row.window for row in activity)
+    shown = _most_important(activity, actions)
+    rows = [
+        {
+            "label": label[row.window],
+            "window": full_date(row.window),
+            "keyword": row.keyword,
+            "posts": row.posts,
+            "state": "in the list" if row.active else "not in the list",
+            "active": row.active,
+            "action": ACTIONS[actions[row.keyword]] if row.keyword in actions else EARLIER,
+        }
+        for row in activity
+        if row.keyword in shown and row.posts > 0
+    ]
+    rows += [
+        {
+            "label": NEXT,
+            "window": NEXT,
+            "keyword": keyword,
+            "posts": posts,
+            "state": "proposed",
+            "active": True,
+            "action": ACTIONS[actions[keyword]],
+        }
+        for keyword, posts in (forecast or {}).items()
+        if keyword in shown and keyword in actions and isfinite(posts)
+    ]
+    columns = [*label.values(), *([NEXT] if forecast else [])]
+    colour = alt.Color(
+        "action:N",
+        scale=alt.Scale(
+            domain=[*ACTIONS.values(), EARLIER], range=[*(LIGHT[action] for action in ACTIONS), LIGHT["past"]]
+        ),
+        legend=alt.Legend(symbolType="circle"),
+    )
+    circles = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_point(shape="circle", strokeWidth=1.5, opacity=1)
+        .encode(
+            x=alt.X(
+                "label:O",
+                title=None,
+                scale=alt.Scale(domain=columns),
+                axis=alt.Axis(grid=False, labelAngle=0, labelOverlap=True),
+            ),
+            y=alt.Y(
+                "keyword:N",
+                scale=alt.Scale(domain=shown),
+                axis=alt.Axis(title=None, grid=True, labelColor=LIGHT["ink"]),
+            ),
+            size=alt.Size("posts:Q", scale=alt.Scale(rangeMin=4, rangeMax=520, zero=True), legend=None),
+            color=colour,
+            fill=alt.condition("datum.active", colour, alt.value(LIGHT["paper"])),
+            tooltip=[
+                alt.Tooltip("keyword:N"),
+                alt.Tooltip("window:N", title="window from"),
+                alt.Tooltip("posts:Q", format=",.0f"),
+                alt.Tooltip("state:N"),
+            ],
+        )
+    )
+    return finished(
+        circles,
+        describe=f"Posts that carry each of {len(shown)} keywords in each window; filled circles where the keyword was "
+        "in the list",
+        height=28 * len(shown),
+    )
+
+
+def _most_important(activity: Sequence[Activity], actions: Mapping[str, Action]) -> list[str]:
+    """The keywords to show: those decided on before others, the larger before the smaller, grouped by action."""
+    posts: dict[str, int] = {}
+    for row in activity:
+        posts[row.keyword] = posts.get(row.keyword, 0) + row.posts
+    rank = {action: place for place, action in enumerate(ACTIONS)}
+    order = sorted(posts, key=lambda k: (rank[actions[k]] if k in actions else len(rank), -posts[k]))
+    return order[:MOST_ROWS]

@@ -1,0 +1,122 @@
+"""How every picture looks: one palette, one typography, no chart junk.
+
+Charts are written in the light palette, so that they also stand alone; `themed` replaces its colours by CSS variables, so
+that a page shows them light or dark. Actions differ in lightness as well as in hue, and the hues are those that people
+with colour-vision deficiencies tell apart (after Okabe and Ito).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+Spec = dict[str, Any]
+"""A Vega-Lite specification as plain data."""
+
+LIGHT = {
+    "paper": "#ffffff",
+    "ink": "#1c2733",
+    "soft": "#566270",
+    "line": "#dde2e8",
+    "keep": "#0068a8",
+    "add": "#00785a",
+    "drop": "#b94a00",
+    "hold": "#6f6a86",
+    "past": "#9aa4b0",
+}
+DARK = {
+    "paper": "#161b22",
+    "ink": "#e8ecf1",
+    "soft": "#a5b0bd",
+    "line": "#323b46",
+    "keep": "#62b6ee",
+    "add": "#43c99d",
+    "drop": "#f29058",
+    "hold": "#b3acd2",
+    "past": "#77828f",
+}
+
+ACTIONS = {"keep": "keep", "add": "add", "drop": "drop", "hold": "hold back"}
+"""Each action and how it is called in a legend."""
+
+CATEGORIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
+"""For things without a meaning of their own; readable on light and on dark paper."""
+
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+
+MOST_ROWS = 40
+"""A picture with more rows than this is a table; the largest are shown."""
+
+
+def finished(chart: alt.Chart | alt.LayerChart, *, describe: str, height: int) -> Spec:
+    """The specification of a chart as wide as its container, with the text that screen readers say for it."""
+    spec = (
+        chart.properties(
+            width="container",
+            height=height,
+            description=describe,
+            background="transparent",
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+            padding={"left": 0, "right": 4, "top": 4, "bottom": 4},
+        )
+        .configure_view(stroke=None)
+        .configure_mark(aria=False)
+        .configure_axis(
+            labelColor=LIGHT["soft"],
+            titleColor=LIGHT["soft"],
+            gridColor=LIGHT["line"],
+            domain=False,
+            ticks=False,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            labelFont=FONT,
+            titleFont=FONT,
+            labelPadding=8,
+            titlePadding=10,
+            labelLimit=150,
+            aria=False,
+        )
+        .configure_legend(
+            orient="top",
+            title=None,
+            labelColor=LIGHT["ink"],
+            labelFont=FONT,
+            labelFontSize=12,
+            symbolStrokeWidth=1.5,
+            offset=12,
+            columnPadding=16,
+            aria=False,
+        )
+        .configure_text(font=FONT, fontSize=12, fill=LIGHT["ink"])
+        .to_dict()
+    )
+    return dict(spec)
+
+
+def action_colour() -> alt.Color:
+    """The colour of what is done with a keyword, the same in every picture."""
+    return alt.Color(
+        "action:N",
+        scale=alt.Scale(domain=list(ACTIONS.values()), range=[LIGHT[action] for action in ACTIONS]),
+        legend=alt.Legend(),
+    )
+
+
+def themed(spec: Spec) -> Spec:
+    """The same picture with the palette as CSS variables; data are left alone.
+
+    >>> themed({"mark": {"fill": "#0068a8"}, "datasets": {"rows": ["#0068a8"]}})
+    {'mark': {'fill': 'var(--keep)'}, 'datasets': {'rows': ['#0068a8']}}
+    """
+    variables = {colour: f"var(--{name})" for name, colour in LIGHT.items()}
+
+    def walk(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {key: value if key in ("data", "datasets", "domain") else walk(value) for key, value in node.items()}
+        if isinstance(node, list):
+            return [walk(value) for value in node]
+        return variables.get(node, node) if isinstance(node, str) else node
+
+    return {key: value if key in ("data", "datasets") else walk(value) for key, value in spec.items()}

@@ -1,0 +1,172 @@
+"""Everything a report says, as data: pages and pictures are drawn from this alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import version
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.errors import DataError
+from klda.policies.proposal import Proposal
+from klda.types import Budget, KeywordSet
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic by its share of the posts and its first words."""
+
+    share: float
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One keyword in one window."""
+
+    window: datetime
+    """Its start."""
+    keyword: str
+    posts: int
+    """Posts that carry it."""
+    collected: float = 0.0
+    """Posts it collected while it was active; a post with several active keywords is shared equally among them."""
+    active: bool = False
+
+
+@dataclass(frozen=True)
+class WordChange:
+    """How often a word occurs in the posts of the current and of the proposed list, as a share of posts."""
+
+    word: str
+    current: float
+    proposed: float
+
+    @property
+    def difference(self) -> float:
+        """Positive where the word is gained."""
+        return self.proposed - self.current
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A table beside other methods, or beside the truth where it is known; the first column names the row."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the page shows; a part that is empty is left out."""
+
+    proposal: Proposal
+    title: str
+    subject: str
+    budget: Budget = Budget()
+    activity: tuple[Activity, ...] = ()
+    words: tuple[WordChange, ...] = ()
+    current_topics: tuple[Topic, ...] = ()
+    proposed_topics: tuple[Topic, ...] = ()
+    comparison: Comparison | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Named as the reader should see them."""
+    version: str = version("klda")
+
+    @property
+    def windows(self) -> tuple[datetime, ...]:
+        """Starts of the windows that were seen, in order."""
+        return tuple(sorted({row.window for row in self.activity}))
+
+
+def report_of(
+    proposal: Proposal,
+    corpus: Corpus,
+    *,
+    title: str | None = None,
+    subject: str | None = None,
+    budget: Budget | None = None,
+    current_topics: Sequence[Topic] = (),
+    proposed_topics: Sequence[Topic] = (),
+    comparison: Comparison | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Report:
+    """The report on a proposal, its volumes and words counted in the corpus that it was made from."""
+    shown = proposal.current | proposal.next_keywords
+    for active in corpus.history:
+        shown = shown | active
+    if not len(shown):
+        raise DataError("the proposal names no keyword, so there is nothing to report")
+    if any(keyword not in corpus.candidates for keyword in shown):
+        corpus = corpus.with_candidates(shown | corpus.candidates)
+    subject = subject or ", ".join(proposal.current.texts)
+    return Report(
+        proposal=proposal,
+        title=title or f"Keywords for {subject}",
+        subject=subject,
+        budget=budget or Budget(),
+        activity=activity_in(corpus, shown),
+        words=word_changes(corpus.window(-1), proposal.current, proposal.next_keywords),
+        current_topics=tuple(current_topics),
+        proposed_topics=tuple(proposed_topics),
+        comparison=comparison,
+        settings=dict(settings or {}),
+    )
+
+
+def activity_in(corpus: Corpus, keywords: KeywordSet) -> tuple[Activity, ...]:
+    """What each keyword brought in each window of the corpus."""
+    n_columns = len(corpus.candidates)
+    documents, columns = corpus.observed.rows, corpus.observed.values  # (total,) each
+    windows = corpus.documents.window[documents]  # (total,)
+    active = np.zeros((corpus.n_windows, n_columns), dtype=bool)
+    for window, history in enumerate(corpus.history):
+        active[window, [corpus.candidates.index(k) for k in history if k in corpus.candidates]] = True
+    on = active[windows, columns]  # (total,)
+    sharers = np.bincount(documents[on], minlength=len(corpus))  # (D,)
+    posts = np.zeros((corpus.n_windows, n_columns), dtype=np.int64)
+    collected = np.zeros((corpus.n_windows, n_columns))
+    np.add.at(posts, (windows, columns), 1)
+    np.add.at(collected, (windows[on], columns[on]), 1 / sharers[documents[on]])
+    return tuple(
+        Activity(
+            corpus.windows[window].start,
+            keyword.text,
+            int(posts[window, column]),
+            float(collected[window, column]),
+            bool(active[window, column]),
+        )
+        for keyword in keywords
+        for column in [corpus.candidates.index(keyword)]
+        for window in range(corpus.n_windows)
+    )
+
+
+def word_changes(window: Corpus, current: KeywordSet, proposed: KeywordSet, most: int = 12) -> tuple[WordChange, ...]:
+    """The words that the proposed list brings more, and less, of than the current one: up to `most` of each.
+
+    Counted in one window's posts; the keywords themselves are left out, as their coming and going is the proposal.
+    """
+    before, after = (_share_of_posts(window, keywords) for keywords in (current, proposed))  # (V,) each
+    change = after - before
+    change[0] = 0
+    for keyword in current | proposed:
+        change[window.keyword_words[window.candidates.index(keyword)]] = 0
+    order = np.argsort(-change, kind="stable")
+    gained = [word for word in order[:most] if change[word] > 0]
+    lost = [word for word in order[::-1][:most] if change[word] < 0]
+    return tuple(
+        WordChange(window.vocabulary.display(int(word)), float(before[word]), float(after[word]))
+        for word in [*gained, *reversed(lost)]
+    )
+
+
+def _share_of_posts(window: Corpus, keywords: KeywordSet) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The share of the posts with these keywords in which each word occurs. # (V,)"""
+    documents = window.documents.take(window.carrying(keywords)) if len(keywords) else window.documents.take(slice(0, 0))
+    counts = np.bincount(documents.words, minlength=len(window.vocabulary))
+    return counts / max(len(documents), 1)

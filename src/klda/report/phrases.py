@@ -1,0 +1,111 @@
+"""Numbers and decisions in words, and text made safe to show."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from math import isfinite
+
+from klda.corpus.matching import Matcher
+from klda.errors import SettingError
+from klda.policies.proposal import Proposal
+from klda.types import Budget, Estimate, Keyword, KeywordSet
+
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_AROUND_WORDS = re.compile(r"([#@]?\w(?:\S*\w)?)")
+_BROKEN = re.compile("[\ud800-\udfff]")
+
+
+def shown(text: str) -> str:
+    """The text without what only tricks the eye or breaks a file: bidirectional and other control characters.
+
+    >>> shown("exe\\u202egnp.\\x00\\ud800 ok")
+    'exegnp.� ok'
+    """
+    return _BROKEN.sub("\ufffd", _HIDDEN.sub("", text))
+
+
+def count(number: float) -> str:
+    """A number of posts.
+
+    >>> count(12345.6), count(float("nan"))
+    ('12,346', '–')
+    """
+    return f"{number:,.0f}" if isfinite(number) else "–"
+
+
+def percent(share: float) -> str:
+    """A share, with as many digits as say something.
+
+    >>> percent(0.1234), percent(0.0123), percent(0.00012)
+    ('12%', '1.2%', '0.012%')
+    """
+    if not isfinite(share):
+        return "–"
+    value = 100 * share
+    return f"{value:.0f}%" if abs(value) >= 10 or value == 0 else f"{value:.2g}%"
+
+
+def between(estimate: Estimate) -> str:
+    """The interval of an estimate of posts.
+
+    >>> between(Estimate(1200, 900.4, 1500))
+    '900–1,500'
+    """
+    return f"{count(estimate.low)}–{count(estimate.high)}"
+
+
+def decimal(number: float) -> str:
+    """A score, to two digits behind the point."""
+    return f"{number:.2f}" if isfinite(number) else "–"
+
+
+def summary(proposal: Proposal, budget: Budget) -> str:
+    """The proposal in one or two sentences.
+
+    >>> summary(Proposal("static", KeywordSet.of("a"), keep=KeywordSet.of("a"), expected_posts=Estimate(90, 80, 99)), Budget())
+    'Keep 1 keyword. The new list should bring about 90 posts a window (80–99).'
+    """
+    done = [(verb, len(part)) for verb, part in (("keep", proposal.keep), ("add", proposal.add), ("drop", proposal.drop))]
+    parts = [f"{verb} {n}" for verb, n in done if n]
+    if not parts:
+        return "Nothing to change."
+    nouns = "keyword" if sum(n for _, n in done) == 1 else "keywords"
+    first, *rest = parts
+    text = f"{first.capitalize()} {nouns}" + (f", {', '.join(rest[:-1])}" if len(rest) > 1 else "")
+    text += f" and {rest[-1]}" if rest else ""
+    forecast = proposal.expected_posts
+    if forecast is None:
+        return text + "."
+    text += f". The new list should bring about {count(forecast.mean)} posts a window ({between(forecast)})"
+    if budget.max_posts:
+        text += f", {percent(forecast.mean / budget.max_posts)} of the budget of {count(budget.max_posts)}"
+    return text + "."
+
+
+def marked(text: str, keyword: Keyword) -> list[tuple[str, bool]]:
+    """The text in pieces, each with whether it is part of what matches the keyword.
+
+    >>> marked("A virus, in my computer", Keyword("computer virus"))
+    [('A ', False), ('virus', True), (', in my ', False), ('computer', True)]
+    """
+    matcher = _words(keyword)
+    if matcher is None:
+        return [(text, False)]
+    pieces = _AROUND_WORDS.split(text)  # between words and words in turn
+    found = matcher.match_many(pieces).lengths > 0
+    runs: list[tuple[str, bool]] = []
+    for piece, hit in zip(pieces, found.tolist(), strict=True):
+        if runs and not hit and not runs[-1][1]:
+            runs[-1] = (runs[-1][0] + piece, False)
+        elif piece:
+            runs.append((piece, hit))
+    return runs
+
+
+@lru_cache(maxsize=1024)
+def _words(keyword: Keyword) -> Matcher | None:
+    try:
+        return Matcher(KeywordSet.of(*(word for form in keyword.forms for word in form.split())))
+    except SettingError:
+        return None  # a form without anything to match marks nothing
