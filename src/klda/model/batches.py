@@ -1,0 +1,87 @@
+"""Minibatches: the documents of one iteration, their tokens, and the candidates they carry, end to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klda.corpus.documents import Ints, Words, gather, offsets
+from klda.model.data import Floats, TrainingData
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some documents as flat arrays; `token_*` and `pair_*` run along the documents, positions are local.
+
+    `cover_pair`, `cover_token` say which tokens a pair's candidate covers, along the pairs.
+    """
+
+    documents: Ints  # (B,)
+    words: Words  # (n,)
+    counts: Words  # (n,)
+    token_start: Ints  # (B + 1,)
+    pair: Ints  # (P,)  numbers of the pairs in the whole data
+    pair_keyword: Words  # (P,)
+    pair_start: Ints  # (B + 1,)
+    cover_token: Ints  # (C,)
+    cover_start: Ints  # (P + 1,)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens of all documents, those of keywords included."""
+        return int(self.counts.sum(dtype=np.int64))
+
+    @property
+    def pair_document(self) -> Ints:
+        """The local document of each pair. # (P,)"""
+        return np.repeat(np.arange(len(self)), np.diff(self.pair_start))
+
+    @property
+    def token_document(self) -> Ints:
+        """The local document of each token entry. # (n,)"""
+        return np.repeat(np.arange(len(self)), np.diff(self.token_start))
+
+
+def make_batch(data: TrainingData, documents: Ints) -> Batch:
+    """The batch of these documents."""
+    n_tokens = data.indptr[documents + 1] - data.indptr[documents]
+    n_pairs = data.observed.indptr[documents + 1] - data.observed.indptr[documents]
+    token = gather(data.indptr[documents], n_tokens)
+    token_start = offsets(n_tokens)
+    pair = gather(data.observed.indptr[documents], n_pairs)
+    n_cover = data.cover.indptr[pair + 1] - data.cover.indptr[pair]
+    cover = data.cover.values[gather(data.cover.indptr[pair], n_cover)]
+    moved = np.repeat(token_start[:-1] - data.indptr[documents], n_pairs)  # from places in the data to local ones
+    return Batch(
+        documents,
+        data.words[token],
+        data.counts[token],
+        token_start,
+        pair,
+        data.observed.values[pair],
+        offsets(n_pairs),
+        cover + np.repeat(moved, n_cover),
+        offsets(n_cover),
+    )
+
+
+class DocumentSampler:
+    """Draws documents with probability in proportion to their weight, spread evenly over the corpus.
+
+    One document is drawn from each of `size` equal strata of the cumulated weight. Documents lie in the order of
+    time, so every batch spans the whole period; the cost does not grow with the number of documents.
+    """
+
+    def __init__(self, weights: Floats) -> None:
+        self.edges = np.cumsum(weights)  # (D,)
+
+    def draw(self, size: int, generator: np.random.Generator) -> Ints:
+        """At most `size` distinct documents, ascending."""
+        size = min(size, len(self.edges))
+        points = (np.arange(size) + generator.random(size)) * (self.edges[-1] / size)
+        drawn = np.searchsorted(self.edges, points, side="right")
+        return np.unique(np.minimum(drawn, len(self.edges) - 1))

@@ -1,0 +1,126 @@
+"""What a model trains on: arrays, without text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klda.corpus.documents import Documents, Ints, Ragged, Words, gather, offsets
+from klda.errors import SettingError
+
+if TYPE_CHECKING:
+    from klda.corpus.corpus import Corpus
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Token counts in CSR form, the candidates each document carries, and how much each document counts.
+
+    A *pair* is a document with one candidate that it carries; pairs are numbered along `observed.values`. Nothing
+    here grows with documents × candidates.
+    """
+
+    indptr: Ints  # (D + 1,)
+    words: Words  # (nnz,)  ascending within a document
+    counts: Words  # (nnz,)
+    observed: Ragged  # D lists of candidates
+    keyword_words: Ragged  # Q lists of words
+    n_words: int
+    weights: Floats  # (D,)  mean 1
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_keywords(self) -> int:
+        """How many candidates there are."""
+        return len(self.keyword_words)
+
+    @property
+    def n_pairs(self) -> int:
+        """How many (document, observed candidate) pairs there are."""
+        return len(self.observed.values)
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """Tokens of each document. # (D,)"""
+        return np.diff(np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])[self.indptr])
+
+    @cached_property
+    def n_tokens(self) -> float:
+        """Tokens in all documents, each document as often as it counts."""
+        return float(self.lengths @ self.weights)
+
+    @cached_property
+    def word_frequency(self) -> Floats:
+        """How often each word occurs, weighted like the documents. # (V,)"""
+        per_token = np.repeat(self.weights, np.diff(self.indptr)) * self.counts
+        return np.asarray(np.bincount(self.words, per_token, self.n_words), dtype=np.float64)
+
+    @cached_property
+    def keyword_frequency(self) -> Floats:
+        """The share of documents that carry each candidate, weighted like the documents. # (Q,)"""
+        per_pair = np.repeat(self.weights, self.observed.lengths)
+        total = np.bincount(self.observed.values, per_pair, self.n_keywords)
+        return np.asarray(total / self.weights.sum(), dtype=np.float64)
+
+    @cached_property
+    def cover(self) -> Ragged:
+        """For each pair the places (in `words`) of the document's tokens that its candidate covers."""
+        pair_document = self.observed.rows
+        keyword = self.observed.values.astype(np.int64)
+        n_each = self.keyword_words.lengths[keyword]
+        pair = np.repeat(np.arange(self.n_pairs), n_each)
+        word = self.keyword_words.values[gather(self.keyword_words.indptr[keyword], n_each)]
+        wanted = pair_document[pair] * self.n_words + word
+        places = np.repeat(np.arange(len(self)), np.diff(self.indptr)) * self.n_words + self.words
+        at = np.searchsorted(places, wanted)
+        hit = at < len(places)
+        hit[hit] = places[at[hit]] == wanted[hit]
+        return Ragged(offsets(np.bincount(pair[hit], minlength=self.n_pairs)), at[hit].astype(np.int32))
+
+    def take(self, index: Ints) -> TrainingData:
+        """The documents at these positions, with the weights scaled to mean 1 again."""
+        lengths = np.diff(self.indptr)[index]
+        where = gather(self.indptr[index], lengths)
+        weights = self.weights[index]
+        return TrainingData(
+            offsets(lengths),
+            self.words[where],
+            self.counts[where],
+            self.observed.take(index),
+            self.keyword_words,
+            self.n_words,
+            weights / weights.mean() if len(weights) else weights,
+        )
+
+
+def training_data(corpus: Corpus, *, half_life: float | None = None) -> TrainingData:
+    """The arrays of a corpus; with a half-life (in windows), older documents count less."""
+    documents = corpus.documents
+    return TrainingData(
+        documents.indptr,
+        documents.words,
+        documents.counts,
+        corpus.observed,
+        corpus.keyword_words,
+        len(corpus.vocabulary),
+        recency_weights(documents, half_life),
+    )
+
+
+def recency_weights(documents: Documents, half_life: float | None) -> Floats:
+    """A weight for each document that halves every `half_life` windows into the past; mean 1. # (D,)"""
+    if half_life is None or not len(documents):
+        return np.ones(len(documents))
+    if half_life <= 0:
+        raise SettingError(f"half_life must be positive (in windows) or None, got {half_life}")
+    age = documents.window.max() - documents.window.astype(np.float64)
+    weights = np.exp2(-age / half_life)
+    return np.asarray(weights / weights.mean())

@@ -1,0 +1,55 @@
+"""The E-step: topic responsibilities φ and topic weights γ of every row, over ragged tokens."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+@torch.no_grad()
+def expectation(
+    word_log_probability: Tensor,
+    counts: Tensor,
+    row: Tensor,
+    prior: Tensor,
+    *,
+    iterations: int = 20,
+    tolerance: float = 1e-4,
+    start: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """γ and φ after alternating φ ∝ β e^Ψ(γ) and γ = f + Σ φ, until γ moves less than the tolerance on average.
+
+    word_log_probability: (T, K), counts and row: (T,), prior: (R, K); gives (R, K) and (T, K). γ starts at
+    prior + tokens / K. Ψ(Σ γ) is the same for all topics of a row, so it drops out of φ.
+
+    >>> log_beta = torch.tensor([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]).log()
+    >>> one_row = torch.zeros(3, dtype=torch.long)
+    >>> gamma, phi = expectation(log_beta, torch.ones(3), one_row, torch.ones(1, 2))
+    >>> float(gamma.sum()), bool(gamma[0, 0] > gamma[0, 1])
+    (5.0, True)
+    """
+    n_topics = prior.shape[1]
+    if start is None:
+        tokens = prior.new_zeros(len(prior)).index_add_(0, row, counts)
+        gamma = prior + (tokens / n_topics)[:, None]
+    else:
+        gamma = start
+    # Each token's largest β is scaled to 1: only ratios between topics matter, and rare words must not underflow.
+    likelihood = torch.exp(word_log_probability - word_log_probability.amax(1, keepdim=True))  # (T, K)
+    column = counts[:, None]
+    phi = likelihood
+    for _ in range(iterations):
+        phi = _responsibilities(likelihood, gamma, row)
+        updated = prior.index_add(0, row, phi * column)
+        change = (updated - gamma).abs_().mean() if tolerance else None
+        gamma = updated
+        if change is not None and change < tolerance:
+            break
+    return gamma, phi
+
+
+def _responsibilities(likelihood: Tensor, gamma: Tensor, row: Tensor) -> Tensor:
+    """φ given γ. # (T, K)"""
+    weight = torch.exp(torch.digamma(gamma))  # (R, K)
+    phi = likelihood * weight[row]
+    return phi.div_(phi.sum(1, keepdim=True))

@@ -1,0 +1,507 @@
+"""The estimator that people import: `KLDA(n_topics=5).fit(corpus)`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.vocabulary import Vocabulary
+from klda.errors import DataError, FormatError, SettingError, TrainingError
+from klda.model import checkpoint as files
+from klda.model import growth, prior, scores
+from klda.model.data import Floats, TrainingData, training_data
+from klda.model.networks import Bags
+from klda.model.objective import Parameters, initial_parameters
+from klda.model.settings import Partition, Relaxation, Settings
+from klda.model.trainer import Trainer, split
+from klda.model.training_state import TrainingState
+from klda.types import Keyword, KeywordSet, Progress, silent
+
+Probabilities = NDArray[np.float32]
+
+_MODEL, _RUN = "model", "checkpoint"
+_SETS_AT_ONCE = 32
+_MAY_CHANGE = {"max_iterations", "pretraining_iterations", "patience", "min_improvement", "device"}
+"""Settings that may differ when a run is resumed: they say when to stop, not what is computed."""
+
+
+class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Keyword-based topic model: which words a set of keywords brings in.
+
+    Parameters
+    ----------
+    n_topics : int or "auto", default 5
+        K. "auto" finds a good number with plain LDA.
+    hidden : tuple of int, default (32, 32)
+        Sizes of the hidden layers of g, the map from keywords to topic-word matrices.
+    unigram_bias : bool, default True
+        Whether the last bias of g starts at the log frequency of words.
+    topic_prior : "fixed" or "parametric", default "fixed"
+        f: all ones, or a network of its own. The paper saw the latter collapse to one topic.
+    keyword_penalty : float, default 2.0
+        c, the price of every further keyword in p_kw.
+    theta_start : "calibrated" or "log_frequency", default "calibrated"
+        Where θ starts: so that p_kw gives each keyword its share of documents, or at the log of that share.
+    partition : "exact" or "gibbs", default "exact"
+        How ∇ log Z is found: in closed form, or with the paper's chains.
+    n_chains : int, default 100
+        Gibbs chains, where they are used.
+    negative_weight : float, default 1.0
+        c_neg, the weight of ∇ log Z. Below 1, p_kw is not calibrated.
+    frequency_penalty : float, default 1.0
+        Weight of the squared distance between softmax(θ) and the keywords' frequencies.
+    relaxation : "enumerate", "gumbel" or "categorical", default "enumerate"
+        How the expectation over a document's keywords is taken: exactly, or by the paper's draws.
+    enumeration_limit : int, default 3
+        Up to so many observed candidates all subsets are enumerated; of more, so many at a time.
+    threshold : float, default 0.5
+        h: a relaxed keyword above it takes its words out of the document.
+    word_weight : "tokens" or "vocabulary", default "tokens"
+        What the word terms of a batch are scaled to: the tokens of the corpus, or (as printed in the paper) V.
+    expectation_iterations : int, default 20
+        K_E, the most iterations of an E-step.
+    expectation_tolerance : float, default 1e-4
+        Mean change of γ at which an E-step ends; 0 for all iterations.
+    batch_size : int, default 256
+        B, documents in an iteration.
+    learning_rate : float, default 0.005
+        Adam's, for g, f and θ.
+    keyword_learning_rate : float, default 0.005
+        RMSprop's, for ε.
+    l2 : float, default 0.1
+        Penalty on the squared weights (not biases) of g.
+    pretraining_iterations : int, default 1000
+        Most iterations with the observed candidates as keywords.
+    max_iterations : int, default 2000
+        Most iterations of the full model.
+    held_out : float, default 0.05
+        Share of documents that are watched rather than trained on; 0 for none, and no early stop.
+    max_held_out : int, default 500
+        At most so many of them.
+    check_every : int, default 50
+        Iterations between two looks at the held-out bound; a checkpoint is written at each.
+    patience : int or None, default 4
+        Checks without gain before a stage ends; None to go on to the cap.
+    min_improvement : float, default 1e-3
+        Gain of the smoothed held-out bound (nats a token) that counts.
+    smoothing : float, default 0.5
+        Weight of the past in the smoothed bound.
+    half_life : float or None, default None
+        Windows after which a document counts half; None for all alike.
+    random_state : int, default 0
+        Seed of everything random.
+    device : str, default "cpu"
+        Where tensors live.
+
+    Attributes
+    ----------
+    n_topics_ : int
+    vocabulary_ : Vocabulary
+    candidates_ : KeywordSet
+    parameters_ : Parameters (g, f and θ)
+    keyword_frequency_ : share of the documents that carry each candidate, (Q,)
+    history_ : list of (stage, iteration, held-out bound a token)
+    """
+
+    def __init__(
+        self,
+        n_topics: int | Literal["auto"] = 5,
+        *,
+        hidden: tuple[int, ...] = (32, 32),
+        unigram_bias: bool = True,
+        topic_prior: Literal["fixed", "parametric"] = "fixed",
+        keyword_penalty: float = 2.0,
+        theta_start: Literal["calibrated", "log_frequency"] = "calibrated",
+        partition: Partition = "exact",
+        n_chains: int = 100,
+        negative_weight: float = 1.0,
+        frequency_penalty: float = 1.0,
+        relaxation: Relaxation = "enumerate",
+        enumeration_limit: int = 3,
+        threshold: float = 0.5,
+        word_weight: Literal["tokens", "vocabulary"] = "tokens",
+        expectation_iterations: int = 20,
+        expectation_tolerance: float = 1e-4,
+        batch_size: int = 256,
+        learning_rate: float = 0.005,
+        keyword_learning_rate: float = 0.005,
+        l2: float = 0.1,
+        pretraining_iterations: int = 1000,
+        max_iterations: int = 2000,
+        held_out: float = 0.05,
+        max_held_out: int = 500,
+        check_every: int = 50,
+        patience: int | None = 4,
+        min_improvement: float = 1e-3,
+        smoothing: float = 0.5,
+        half_life: float | None = None,
+        random_state: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.n_topics = n_topics
+        self.hidden = hidden
+        self.unigram_bias = unigram_bias
+        self.topic_prior = topic_prior
+        self.keyword_penalty = keyword_penalty
+        self.theta_start = theta_start
+        self.partition = partition
+        self.n_chains = n_chains
+        self.negative_weight = negative_weight
+        self.frequency_penalty = frequency_penalty
+        self.relaxation = relaxation
+        self.enumeration_limit = enumeration_limit
+        self.threshold = threshold
+        self.word_weight = word_weight
+        self.expectation_iterations = expectation_iterations
+        self.expectation_tolerance = expectation_tolerance
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.keyword_learning_rate = keyword_learning_rate
+        self.l2 = l2
+        self.pretraining_iterations = pretraining_iterations
+        self.max_iterations = max_iterations
+        self.held_out = held_out
+        self.max_held_out = max_held_out
+        self.check_every = check_every
+        self.patience = patience
+        self.min_improvement = min_improvement
+        self.smoothing = smoothing
+        self.half_life = half_life
+        self.random_state = random_state
+        self.device = device
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """The paper's recipe to the letter: its hyperparameters, Gumbel draws, Gibbs chains, c_neg = 0.1.
+
+        `word_weight="vocabulary"` also takes the printed V / N_B literally. p_kw is uncalibrated under c_neg = 0.1.
+
+        >>> KLDA.paper().batch_size, KLDA.paper(n_topics=7).n_topics
+        (64, 7)
+        """
+        literal: dict[str, Any] = {
+            "unigram_bias": False,
+            "theta_start": "log_frequency",
+            "partition": "gibbs",
+            "negative_weight": 0.1,
+            "relaxation": "gumbel",
+            "batch_size": 64,
+            "learning_rate": 0.001,
+            "pretraining_iterations": 2500,
+            "max_iterations": 10_000,
+            "check_every": 250,
+        }
+        return cls(**(literal | changes))
+
+    # --- learning -------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        corpus: Corpus,
+        y: None = None,  # noqa: ARG002
+        *,
+        checkpoint: Path | str | None = None,
+        resume: bool = False,
+        progress: Progress = silent,
+    ) -> Self:
+        """Learns from a corpus. A checkpoint folder makes the run resumable, bit for bit.
+
+        `progress` gets stage, iterations done and their cap, and the facts `bound` and `temperature`.
+        """
+        settings = self._settings(corpus, progress)
+        data = training_data(corpus, half_life=self.half_life)
+        parts = split(data, settings)
+        parameters = initial_parameters(
+            settings,
+            n_words=data.n_words,
+            word_frequency=parts.training.word_frequency,
+            keyword_frequency=parts.training.keyword_frequency,
+            generator=torch.Generator().manual_seed(settings.random_state),
+        )
+        return self._train(corpus, data, settings, parameters, checkpoint, resume, progress)
+
+    def partial_fit(
+        self,
+        corpus: Corpus,
+        y: None = None,  # noqa: ARG002
+        *,
+        checkpoint: Path | str | None = None,
+        resume: bool = False,
+        progress: Progress = silent,
+    ) -> Self:
+        """Goes on with a new window, whose vocabulary extends the one known; candidates are carried over by text.
+
+        New words and candidates start from their frequencies, what is known from where it stands.
+        """
+        if not hasattr(self, "parameters_"):
+            return self.fit(corpus, checkpoint=checkpoint, resume=resume, progress=progress)
+        known = self.vocabulary_.words
+        if corpus.vocabulary.words[: len(known)] != known:
+            raise DataError(
+                "the vocabulary of the new window does not extend the model's; build the corpus with "
+                "vocabulary=model.vocabulary_, or extend that"
+            )
+        settings = replace(self._settings(corpus, progress), n_topics=self.n_topics_)
+        data = training_data(corpus, half_life=self.half_life)
+        parts = split(data, settings)
+        parameters = initial_parameters(
+            settings,
+            n_words=data.n_words,
+            word_frequency=parts.training.word_frequency,
+            keyword_frequency=parts.training.keyword_frequency,
+            generator=torch.Generator().manual_seed(settings.random_state),
+        )
+        columns = [
+            (new, self.candidates_.index(keyword))
+            for new, keyword in enumerate(corpus.candidates)
+            if keyword in self.candidates_
+        ]
+        growth.carry_over(self.parameters_, parameters, columns, len(known))
+        return self._train(corpus, data, settings, parameters, checkpoint, resume, progress)
+
+    def _train(
+        self,
+        corpus: Corpus,
+        data: TrainingData,
+        settings: Settings,
+        parameters: Parameters,
+        checkpoint: Path | str | None,
+        resume: bool,
+        progress: Progress,
+    ) -> Self:
+        trainer = Trainer(parameters, split(data, settings), settings)
+        save = None
+        if checkpoint is not None:
+            folder = Path(checkpoint)
+            run = {"settings": asdict(settings), "data": _fingerprint(data)}
+            if resume and files.exists(folder, _RUN):
+                tensors, facts = files.read(folder, _RUN)
+                _same_run(facts, run, folder)
+                trainer.state.restore(tensors, facts)
+
+            def save(state: TrainingState) -> None:
+                files.write(folder, _RUN, state.tensors(), state.facts() | run)
+
+        elif resume:
+            raise SettingError("resume needs the checkpoint folder of the run")
+        trainer.run(save=save, progress=progress)
+        self.n_topics_ = settings.n_topics
+        self.settings_ = settings
+        self.parameters_ = parameters
+        self.vocabulary_ = corpus.vocabulary
+        self.candidates_ = corpus.candidates
+        self.word_frequency_ = data.word_frequency
+        self.keyword_frequency_ = data.keyword_frequency
+        self.history_ = list(trainer.state.position.history)
+        return self
+
+    def _settings(self, corpus: Corpus, progress: Progress) -> Settings:
+        chosen = {f.name: getattr(self, f.name) for f in fields(Settings)}
+        if self.n_topics == "auto":
+            from klda.model.lda import choose_n_topics  # plain LDA is only needed here
+
+            chosen["n_topics"] = choose_n_topics(
+                corpus.documents, len(corpus.vocabulary), seed=self.random_state, progress=progress
+            )
+        return Settings(**(chosen | {"hidden": tuple(self.hidden)}))
+
+    # --- what keywords bring in -----------------------------------------------------------------------
+
+    def topic_word(self, keywords: Iterable[str | Keyword]) -> Probabilities:
+        """The topic-word matrix that a keyword set implies. # (K, V)"""
+        matrix: Probabilities = self._distributions([list(keywords)])[0]
+        return matrix
+
+    def word_distribution(self, keywords: Iterable[str | Keyword]) -> Probabilities:
+        """a(U): the words that a keyword set is expected to bring in, as the mean over its topics. # (V,)"""
+        return np.asarray(self.topic_word(keywords).mean(0))
+
+    def word_distributions(self, keywords: Sequence[str | Keyword]) -> Probabilities:
+        """a({w}) for each of these keywords alone. # (n, V)"""
+        out = np.empty((len(keywords), len(self._fitted.vocabulary_)), dtype=np.float32)
+        for start in range(0, len(keywords), _SETS_AT_ONCE):
+            some = [[keyword] for keyword in keywords[start : start + _SETS_AT_ONCE]]
+            out[start : start + len(some)] = self._distributions(some).mean(1)
+        return out
+
+    def topics(
+        self, n_words: int = 10, keywords: Iterable[str | Keyword] | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """The most probable words of each topic, as people write them, with their probabilities.
+
+        Under the given keywords, or on average over the candidates in proportion to their frequency.
+        """
+        if keywords is not None:
+            matrix = self.topic_word(keywords)
+        else:
+            share = self._fitted.keyword_frequency_ / self.keyword_frequency_.sum()
+            matrix = np.zeros((self.n_topics_, len(self.vocabulary_)), dtype=np.float32)
+            for keyword, weight in zip(self.candidates_, share, strict=True):
+                matrix += np.float32(weight) * self.topic_word([keyword])
+        order = np.argsort(-matrix, axis=1, kind="stable")[:, :n_words]
+        return [
+            [(self.vocabulary_.display(int(word)), float(row[word])) for word in best]
+            for row, best in zip(matrix, order, strict=True)
+        ]
+
+    def keyword_log_probability(self, keywords: Iterable[str | Keyword]) -> float:
+        """log p_kw of a keyword set; its exponential sums to 1 over all non-empty sets."""
+        theta = self._fitted.parameters_.theta.detach().double()
+        z = torch.zeros_like(theta)
+        z[self._columns(keywords)] = 1
+        return float(prior.log_probability(z, theta, self.settings_.keyword_penalty))
+
+    # --- documents ------------------------------------------------------------------------------------
+
+    def transform(self, corpus: Corpus) -> NDArray[np.float64]:
+        """The expected topic weights of each document. # (D, K)"""
+        return scores.topic_shares(self._fitted.parameters_, self._data(corpus), self.settings_)
+
+    def log_likelihood(self, corpus: Corpus) -> float:
+        """Log-likelihood per word (a lower bound; higher is better), every token of every document counted."""
+        data = self._data(corpus)
+        per_document = scores.document_log_likelihood(
+            self._fitted.parameters_, data, self.settings_, self.word_frequency_
+        )
+        return float(per_document.sum() / data.lengths.sum())
+
+    def completion(self, corpus: Corpus, *, random_state: int = 0) -> float:
+        """Log predictive probability a token of one half of each document given the other (higher is better).
+
+        Every token that a candidate covers belongs to the given half; the others fall by the toss of a coin.
+        """
+        data = self._data(corpus)
+        target = scores.completion_targets(data, np.random.default_rng(random_state))
+        total, n = scores.completion(self._fitted.parameters_, data, self.settings_, target)
+        if not n:
+            raise DataError("no token is left to predict: every one belongs to a candidate")
+        return total / n
+
+    # --- files ----------------------------------------------------------------------------------------
+
+    def save(self, folder: Path | str) -> None:
+        """Writes the model to a folder: safetensors and JSON, which cannot run code when they are read."""
+        self._fitted  # noqa: B018  an unfitted model has nothing to save
+        vocabulary = self.vocabulary_
+        facts = {
+            "klda": version("klda"),
+            "parameters": self.get_params(),
+            "n_topics": self.n_topics_,
+            "history": self.history_,
+            "candidates": [{"text": k.text, "forms": list(k.forms)} for k in self.candidates_],
+            "vocabulary": {
+                "language": vocabulary.language,
+                "words": vocabulary.words,
+                "forms": vocabulary.forms,
+                "form_counts": vocabulary.form_counts,
+            },
+        }
+        tensors = {f"parameters.{name}": value for name, value in self.parameters_.tensors().items()}
+        tensors["word_frequency"] = torch.from_numpy(self.word_frequency_)
+        tensors["keyword_frequency"] = torch.from_numpy(self.keyword_frequency_)
+        files.write(Path(folder), _MODEL, tensors, facts)
+
+    @classmethod
+    def load(cls, folder: Path | str, *, device: str = "cpu") -> Self:
+        """The model in a folder."""
+        path = Path(folder)
+        tensors, facts = files.read(path, _MODEL)
+        try:
+            chosen = facts["parameters"] | {"device": device}
+            model = cls(**(chosen | {"hidden": tuple(chosen["hidden"])}))
+            model.n_topics_ = int(facts["n_topics"])
+            model.settings_ = replace(
+                Settings(**{f.name: getattr(model, f.name) for f in fields(Settings) if f.name != "n_topics"}),
+                n_topics=model.n_topics_,
+            )
+            model.candidates_ = KeywordSet(
+                tuple(Keyword(one["text"], tuple(one["forms"])) for one in facts["candidates"])
+            )
+            words = facts["vocabulary"]
+            model.vocabulary_ = Vocabulary(
+                tuple(words["words"]),
+                tuple(tuple(forms) for forms in words["forms"]),
+                tuple(tuple(counts) for counts in words["form_counts"]),
+                words["language"],
+            )
+            model.history_ = [(stage, at, value) for stage, at, value in facts["history"]]
+            model.word_frequency_ = tensors["word_frequency"].numpy()
+            model.keyword_frequency_ = tensors["keyword_frequency"].numpy()
+            model.parameters_ = initial_parameters(
+                model.settings_,
+                n_words=len(model.vocabulary_),
+                word_frequency=model.word_frequency_,
+                keyword_frequency=model.keyword_frequency_,
+                generator=torch.Generator(),
+            )
+            for name, tensor in model.parameters_.tensors().items():
+                tensor.copy_(tensors[f"parameters.{name}"])
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise FormatError(f"{path}: not a model of this version ({error}); train it again") from error
+        return model
+
+    # --- the inside -----------------------------------------------------------------------------------
+
+    @property
+    def _fitted(self) -> Self:
+        if not hasattr(self, "parameters_"):
+            raise NotFittedError("this KLDA is not fitted yet; call fit(corpus) first")
+        return self
+
+    def _columns(self, keywords: Iterable[str | Keyword]) -> list[int]:
+        chosen = list(keywords)
+        unknown = [str(keyword) for keyword in chosen if keyword not in self.candidates_]
+        if unknown:
+            raise DataError(
+                f"{', '.join(unknown)}: not among the model's {len(self.candidates_)} candidates; "
+                "train it on corpus.with_candidates(...) that includes them"
+            )
+        if not chosen:
+            raise DataError("a keyword set needs at least one keyword")
+        return sorted({self.candidates_.index(keyword) for keyword in chosen})
+
+    @torch.no_grad()
+    def _distributions(self, sets: Sequence[Sequence[str | Keyword]]) -> Probabilities:
+        """Topic-word matrices of keyword sets. # (n, K, V)"""
+        parameters = self._fitted.parameters_
+        bags = Bags.of([self._columns(one) for one in sets], parameters.theta.device)
+        matrices: Probabilities = parameters.topic_word.log_distribution(bags).exp().cpu().numpy()
+        return matrices
+
+    def _data(self, corpus: Corpus) -> TrainingData:
+        self._fitted  # noqa: B018
+        if corpus.vocabulary.words != self.vocabulary_.words:
+            raise DataError("the corpus has another vocabulary; build it with vocabulary=model.vocabulary_")
+        if corpus.candidates.texts != self.candidates_.texts:
+            raise DataError("the corpus has other candidates; use corpus.with_candidates(model.candidates_)")
+        return training_data(corpus)
+
+
+def _fingerprint(data: TrainingData) -> str:
+    """A checksum of the arrays a run trains on."""
+    digest = hashlib.sha256()
+    for array in (data.indptr, data.words, data.counts, data.observed.indptr, data.observed.values, data.weights):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _same_run(found: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
+    if found.get("data") != wanted["data"]:
+        raise TrainingError(f"{folder}: the checkpoint is of another corpus; train without resume")
+    old: Floats | dict[str, Any] = found.get("settings", {})
+    for name, value in wanted["settings"].items():
+        before = old.get(name) if isinstance(old, dict) else None
+        before = tuple(before) if isinstance(before, list) else before
+        if name not in _MAY_CHANGE and before != value:
+            raise TrainingError(f"{folder}: {name} was {before!r} in the checkpoint and is {value!r} now; set it back")

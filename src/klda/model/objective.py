@@ -1,0 +1,132 @@
+"""The objective of one batch: rows through the networks, the E-step and the bound, down to one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from klda.model import bound, prior
+from klda.model.batches import Batch
+from klda.model.data import Floats, TrainingData
+from klda.model.expectation import expectation
+from klda.model.networks import FixedTopicPrior, TopicPrior, TopicPriorNetwork, TopicWord, TopicWordNetwork
+from klda.model.relaxation import Rows
+from klda.model.settings import Settings
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the model consists of: g, f and θ."""
+
+    topic_word: TopicWord
+    topic_prior: TopicPrior
+    theta: nn.Parameter  # (Q,)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All parameters by name; writing into them changes the model."""
+        modules = {"topic_word": self.topic_word, "topic_prior": self.topic_prior}
+        named = {
+            f"{part}.{name}": value.detach()
+            for part, module in modules.items()
+            if isinstance(module, nn.Module)
+            for name, value in module.named_parameters()
+        }
+        return named | {"theta": self.theta.detach()}
+
+
+def initial_parameters(
+    settings: Settings,
+    *,
+    n_words: int,
+    word_frequency: Floats,
+    keyword_frequency: Floats,
+    generator: torch.Generator,
+) -> Parameters:
+    """Parameters before training. The biases of g start at the log unigram, unless that is switched off."""
+    device = torch.device(settings.device)
+    word_bias = None
+    if settings.unigram_bias:
+        smoothed = torch.from_numpy(word_frequency + 0.5)
+        word_bias = torch.log(smoothed / smoothed.sum()).float()
+    n_keywords, n_topics = len(keyword_frequency), settings.n_topics
+    network = TopicWordNetwork(
+        n_keywords, n_topics, n_words, hidden=settings.hidden, word_bias=word_bias, generator=generator
+    )
+    topic_prior: nn.Module = (
+        FixedTopicPrior(n_topics)
+        if settings.topic_prior == "fixed"
+        else TopicPriorNetwork(n_keywords, n_topics, hidden=settings.hidden, generator=generator)
+    )
+    theta = initial_theta(keyword_frequency, settings)
+    return Parameters(network.to(device), topic_prior.to(device), nn.Parameter(theta.to(device)))
+
+
+def initial_theta(keyword_frequency: Floats, settings: Settings) -> Tensor:
+    """θ at the start: log frequency, or calibrated so that p_kw gives every keyword its share of documents. # (Q,)
+
+    Calibrated: σ(θ − c) = a · share, where a = 1 − Π(1 − a · share) is the chance of a non-empty set; found by
+    iterating from 1, which converges because every document carries a keyword.
+    """
+    share = np.clip(keyword_frequency, 1e-6, 1 - 1e-6)
+    if settings.theta_start == "log_frequency":
+        return torch.from_numpy(np.log(share)).float()
+    chance = 1.0
+    if not settings.allow_empty:
+        for _ in range(200):
+            chance = max(-np.expm1(np.log1p(-chance * share).sum()), 1e-3)
+    rate = chance * share
+    return torch.from_numpy(np.log(rate) - np.log1p(-rate)).float() + settings.keyword_penalty
+
+
+def row_terms(
+    parameters: Parameters,
+    rows: Rows,
+    settings: Settings,
+    *,
+    keyword_log_probability: Tensor,
+    keyword_log_density: Tensor,
+) -> bound.Terms:
+    """The seven terms of every row at its best γ and φ; differentiable in all parameters."""
+    log_beta = parameters.topic_word.word_log_probability(rows.bags, rows.token_bag, rows.words)  # (T, K)
+    topic_prior = parameters.topic_prior(rows.bags)[rows.bag]  # (R, K)
+    gamma, phi = expectation(
+        log_beta.detach(),
+        rows.counts,
+        rows.token_row,
+        topic_prior.detach(),
+        iterations=settings.expectation_iterations,
+        tolerance=settings.expectation_tolerance,
+    )
+    return bound.terms(
+        keyword_log_probability=keyword_log_probability,
+        keyword_log_density=keyword_log_density,
+        prior=topic_prior,
+        gamma=gamma,
+        phi=phi,
+        word_log_probability=log_beta,
+        counts=rows.counts,
+        row=rows.token_row,
+    )
+
+
+def row_keyword_log_probability(
+    theta: Tensor, rows: Rows, batch: Batch, settings: Settings, chains: Tensor | None = None
+) -> Tensor:
+    """log p_kw of every row. With chains, ∇ log Z is their estimate; its weight is the paper's c_neg. # (R,)"""
+    keyword = torch.from_numpy(batch.pair_keyword.astype(np.int64)).to(theta.device)[rows.member_pair]
+    energy = bound.keyword_energy(
+        theta, settings.keyword_penalty, keyword, rows.member_row, rows.member_value, len(rows)
+    )
+    log_z = prior.log_partition(theta, settings.keyword_penalty, allow_empty=settings.allow_empty)
+    slope = log_z if chains is None else (theta * chains.to(theta.dtype).mean(0)).sum()
+    # The value is always the exact log Z; only the gradient is the estimate's, times c_neg.
+    return energy - (log_z.detach() + settings.negative_weight * (slope - slope.detach()))
+
+
+def batch_weights(data: TrainingData, batch: Batch, settings: Settings) -> tuple[float, float]:
+    """What the sums over a batch are multiplied by: D / B for documents, N / N_B for words (V / N_B in the paper)."""
+    words = data.n_words if settings.word_weight == "vocabulary" else data.n_tokens
+    return len(data) / len(batch), words / max(batch.n_tokens, 1)

@@ -1,0 +1,220 @@
+"""How well a model explains documents: held-out bound, log-likelihood per word, document completion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from klda.corpus.documents import Ints
+from klda.model import bound
+from klda.model.batches import Batch, make_batch
+from klda.model.data import Floats, TrainingData
+from klda.model.expectation import expectation
+from klda.model.objective import Parameters, row_keyword_log_probability, row_terms
+from klda.model.relaxation import Choice, Rows, all_observed, enumerate_rows
+from klda.model.settings import Settings
+
+CHUNK = 256
+"""Documents scored at once: their distinct keyword sets, times K · V, must fit into memory."""
+
+
+def chunks(data: TrainingData) -> Iterator[Batch]:
+    """The documents in batches, all of them, in order."""
+    for start in range(0, len(data), CHUNK):
+        yield make_batch(data, np.arange(start, min(start + CHUNK, len(data))))
+
+
+def leading_pairs(batch: Batch, limit: int) -> Choice:
+    """Enumerates the first `limit` observed candidates of each document and leaves the others out.
+
+    What is left out can only lower a sum over keyword sets, so it stays a lower bound.
+    """
+    rank: Ints = np.arange(len(batch.pair)) - np.repeat(batch.pair_start[:-1], np.diff(batch.pair_start))
+    return Choice(np.where(rank < limit, rank, -1), np.zeros(len(rank), dtype=bool))
+
+
+def log_sum_rows(value: Tensor, document: Tensor, n_documents: int) -> Tensor:
+    """log Σ exp over the rows of each document. # (R,) → (B,)"""
+    top = value.new_full((n_documents,), -torch.inf).scatter_reduce(0, document, value, "amax")
+    total = torch.zeros_like(top).index_add_(0, document, torch.exp(value - top[document]))
+    return top + total.log()
+
+
+@torch.no_grad()
+def held_out_bound(
+    parameters: Parameters, data: TrainingData, settings: Settings, *, observed_only: bool = False
+) -> float:
+    """The bound a token on documents that were not trained on.
+
+    The best q(keywords) has a closed form; under it the bound is log Σ over keyword sets of e^(bound given the set).
+    With `observed_only` the keywords are those observed, and their own probability is left out, as in pre-training.
+    """
+    total = 0.0
+    for batch in chunks(data):
+        rows, value = batch_bounds(parameters, batch, settings, observed_only=observed_only)
+        total += float(log_sum_rows(value, rows.document, len(batch)).sum(dtype=torch.float64))
+    return total / float(data.lengths.sum())
+
+
+@torch.no_grad()
+def batch_bounds(
+    parameters: Parameters, batch: Batch, settings: Settings, *, observed_only: bool
+) -> tuple[Rows, Tensor]:
+    """The rows of a batch and the bound of each, without the entropy of the keywords. # (R,)"""
+    device = parameters.theta.device
+    choice = all_observed(batch) if observed_only else leading_pairs(batch, settings.enumeration_limit)
+    rows = enumerate_rows(batch, choice, allow_empty=settings.allow_empty or observed_only, device=device)
+    nothing = torch.zeros(len(rows), device=device)
+    log_prior = nothing if observed_only else row_keyword_log_probability(parameters.theta, rows, batch, settings)
+    terms = row_terms(parameters, rows, settings, keyword_log_probability=log_prior, keyword_log_density=nothing)
+    return rows, terms.total()
+
+
+@torch.no_grad()
+def document_log_likelihood(
+    parameters: Parameters, data: TrainingData, settings: Settings, word_frequency: Floats
+) -> Floats:
+    """A lower bound on the log probability of each document, as a sequence of its tokens. # (D,)
+
+    Each keyword of z stands at one place, drawn evenly from those still free; the topics generate the other tokens. So
+    for N tokens, n of them keywords, keyword j occurring m_j times, a keyword set adds
+    log p_kw(z) − log(N! / (N − n)!) + Σ_j log m_j + bound of the other N − n tokens, and the sets are summed over.
+    A keyword that covers several words takes the one that the document has most of, at that word's share of the
+    keyword's words; one that was matched in the text but is no token takes none.
+    """
+    exact = replace(settings, relaxation="enumerate")  # the empty set is no document here, however it was trained
+    scores = []
+    for batch in chunks(data):
+        choice = leading_pairs(batch, settings.enumeration_limit)
+        rows = enumerate_rows(batch, choice, allow_empty=False, device=parameters.theta.device, take_out=False)
+        left, placed = _take_one_each(rows, batch, data, word_frequency)
+        log_prior = row_keyword_log_probability(parameters.theta, rows, batch, exact)
+        terms = row_terms(
+            parameters,
+            replace(rows, counts=left),
+            exact,
+            keyword_log_probability=log_prior + placed,
+            keyword_log_density=torch.zeros_like(log_prior),
+        )
+        scores.append(log_sum_rows(terms.total(), rows.document, len(batch)).double().cpu().numpy())
+    return np.concatenate(scores) if scores else np.zeros(0)
+
+
+def _take_one_each(rows: Rows, batch: Batch, data: TrainingData, word_frequency: Floats) -> tuple[Tensor, Tensor]:
+    """The counts once every keyword took one token, and the log number of ways it can. # (T,), (R,)"""
+    n_cover = np.diff(batch.cover_start)
+    cover_pair = np.repeat(np.arange(len(batch.pair)), n_cover)
+    most = np.lexsort((batch.cover_token, -batch.counts[batch.cover_token], cover_pair))
+    found = np.flatnonzero(n_cover)
+    taken = np.full(len(batch.pair), -1)
+    taken[found] = batch.cover_token[most[batch.cover_start[found]]]  # the entry that each pair takes from
+
+    weight = word_frequency + 0.5
+    of_keyword = np.add.reduceat(np.append(weight[data.keyword_words.values], 0.0), data.keyword_words.indptr[:-1]) * (
+        data.keyword_words.lengths > 0
+    )
+    share = np.ones(len(batch.pair))
+    share[found] = weight[batch.words[taken[found]]] / of_keyword[batch.pair_keyword[found]]
+
+    device = rows.counts.device
+    member = rows.member_pair.cpu().numpy()
+    member_row = rows.member_row.cpu().numpy()
+    document = rows.document.cpu().numpy()
+    takes_one = taken[member] >= 0
+    n_tokens = np.diff(batch.token_start)[document]
+    shift = np.concatenate([[0], np.cumsum(n_tokens)[:-1]]) - batch.token_start[document]
+    place = (taken[member] + shift[member_row])[takes_one]
+    takes = np.bincount(place, minlength=len(rows.token))
+    n_taken = np.bincount(member_row[takes_one], minlength=len(document))
+    log_share = np.bincount(member_row, weights=np.log(share[member]), minlength=len(document))
+
+    counts = rows.counts.double()
+    left = counts - torch.from_numpy(takes).to(device)
+    possible = left >= 0
+    ways = torch.lgamma(counts + 1) - torch.lgamma(left.clamp_min(0) + 1)
+    ways = torch.where(possible, ways, -torch.inf)  # more keywords than occurrences: no such document
+    length = torch.from_numpy(batch_lengths(batch)[document].astype(np.float64)).to(device)
+    free_places = torch.lgamma(length + 1) - torch.lgamma(length - torch.from_numpy(n_taken).to(device) + 1)
+    placed = torch.from_numpy(log_share).to(device) - free_places
+    placed = placed.index_add(0, rows.token_row, ways)
+    return left.clamp_min(0).float(), placed.float()
+
+
+def batch_lengths(batch: Batch) -> Ints:
+    """Tokens of each document of a batch. # (B,)"""
+    return np.bincount(batch.token_document, weights=batch.counts, minlength=len(batch)).astype(np.int64)
+
+
+@torch.no_grad()
+def topic_shares(parameters: Parameters, data: TrainingData, settings: Settings) -> Floats:
+    """The expected topic weights of each document, over its keyword sets as they explain it. # (D, K)"""
+    shares = []
+    for batch in chunks(data):
+        rows, value, gamma, _ = _explained(parameters, batch, settings, None)
+        weight = torch.exp(value - log_sum_rows(value, rows.document, len(batch))[rows.document])
+        mean = gamma / gamma.sum(1, keepdim=True) * weight[:, None]
+        shares.append(mean.new_zeros(len(batch), mean.shape[1]).index_add_(0, rows.document, mean))
+    if not shares:
+        return np.zeros((0, settings.n_topics))
+    return torch.cat(shares).double().cpu().numpy()
+
+
+def completion_targets(data: TrainingData, generator: np.random.Generator) -> Floats:
+    """How many of each entry's tokens belong to the half to be predicted; none that a candidate covers. # (nnz,)"""
+    target = generator.binomial(data.counts, 0.5).astype(np.float64)
+    target[data.cover.values] = 0
+    return target
+
+
+@torch.no_grad()
+def completion(parameters: Parameters, data: TrainingData, settings: Settings, target: Floats) -> tuple[float, float]:
+    """The log predictive probability of the target tokens given the others, and how many there are.
+
+    The keyword sets are weighed by how well they explain the observed part; each then predicts with its own topics.
+    """
+    total = n_targets = 0.0
+    for batch in chunks(data):
+        first = data.indptr[batch.documents[0]]
+        of_batch = torch.from_numpy(target[first : first + len(batch.words)]).float().to(parameters.theta.device)
+        rows, value, gamma, log_beta = _explained(parameters, batch, settings, of_batch)
+        weight = value - log_sum_rows(value, rows.document, len(batch))[rows.document]  # (R,)  log
+        log_topic = torch.log(gamma / gamma.sum(1, keepdim=True))
+        of_row = torch.logsumexp(log_beta + log_topic[rows.token_row], 1) + weight[rows.token_row]  # (T,)
+        predicted = log_sum_rows(of_row, rows.token, len(batch.words))  # (n,)
+        wanted = of_batch > 0
+        total += float((predicted[wanted] * of_batch[wanted]).sum(dtype=torch.float64))
+        n_targets += float(of_batch.sum(dtype=torch.float64))
+    return total, n_targets
+
+
+def _explained(
+    parameters: Parameters, batch: Batch, settings: Settings, target: Tensor | None
+) -> tuple[Rows, Tensor, Tensor, Tensor]:
+    """Rows of all keyword sets with their bound, γ and log β; target tokens are kept out of sight."""
+    rows = enumerate_rows(
+        batch,
+        leading_pairs(batch, settings.enumeration_limit),
+        allow_empty=settings.allow_empty,
+        device=parameters.theta.device,
+    )
+    counts = rows.counts if target is None else rows.counts - target[rows.token]
+    seen = replace(rows, counts=counts)
+    log_beta = parameters.topic_word.word_log_probability(rows.bags, rows.token_bag, rows.words)
+    topic_prior = parameters.topic_prior(rows.bags)[rows.bag]
+    gamma, phi = expectation(log_beta, counts, rows.token_row, topic_prior, iterations=100, tolerance=1e-4)
+    log_prior = row_keyword_log_probability(parameters.theta, rows, batch, settings)
+    value = bound.terms(
+        keyword_log_probability=log_prior,
+        keyword_log_density=torch.zeros_like(log_prior),
+        prior=topic_prior,
+        gamma=gamma,
+        phi=phi,
+        word_log_probability=log_beta,
+        counts=seen.counts,
+        row=rows.token_row,
+    ).total()
+    return rows, value, gamma, log_beta

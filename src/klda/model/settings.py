@@ -1,0 +1,85 @@
+"""Every setting of the model and its training, with the range it must lie in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from klda.errors import SettingError
+
+Relaxation = Literal["enumerate", "gumbel", "categorical"]
+Partition = Literal["exact", "gibbs"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `KLDA` documents, without the parts that concern the estimator only."""
+
+    n_topics: int = 5
+    hidden: tuple[int, ...] = (32, 32)
+    unigram_bias: bool = True
+    topic_prior: Literal["fixed", "parametric"] = "fixed"
+    keyword_penalty: float = 2.0
+    theta_start: Literal["calibrated", "log_frequency"] = "calibrated"
+    partition: Partition = "exact"
+    n_chains: int = 100
+    negative_weight: float = 1.0
+    frequency_penalty: float = 1.0
+    relaxation: Relaxation = "enumerate"
+    enumeration_limit: int = 3
+    threshold: float = 0.5
+    word_weight: Literal["tokens", "vocabulary"] = "tokens"
+    expectation_iterations: int = 20
+    expectation_tolerance: float = 1e-4
+    batch_size: int = 256
+    learning_rate: float = 0.005
+    keyword_learning_rate: float = 0.005
+    l2: float = 0.1
+    pretraining_iterations: int = 1000
+    max_iterations: int = 2000
+    held_out: float = 0.05
+    max_held_out: int = 500
+    check_every: int = 50
+    patience: int | None = 4
+    min_improvement: float = 1e-3
+    smoothing: float = 0.5
+    random_state: int = 0
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        at_least = {
+            "n_topics": 1, "n_chains": 1, "enumeration_limit": 1, "expectation_iterations": 1, "batch_size": 1,
+            "pretraining_iterations": 0, "max_iterations": 0, "max_held_out": 1, "check_every": 1, "l2": 0,
+            "negative_weight": 0, "frequency_penalty": 0, "keyword_penalty": 0, "expectation_tolerance": 0,
+            "min_improvement": 0,
+        }  # fmt: skip
+        for name, least in at_least.items():
+            if not getattr(self, name) >= least:
+                raise SettingError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        for name in ("learning_rate", "keyword_learning_rate"):
+            if not getattr(self, name) > 0:
+                raise SettingError(f"{name} must be positive, got {getattr(self, name)}")
+        for name in ("threshold", "held_out", "smoothing"):
+            if not 0 <= getattr(self, name) < 1:
+                raise SettingError(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")
+        if self.enumeration_limit > 12:
+            raise SettingError(f"enumeration_limit is {self.enumeration_limit}: 2^m subsets; at most 12")
+        if not self.hidden or min(self.hidden) < 1:
+            raise SettingError(f"hidden must name the size of at least one layer, got {self.hidden}")
+        if self.patience is not None and self.patience < 1:
+            raise SettingError(f"patience must be at least 1, or None to train to the cap, got {self.patience}")
+        choices = {
+            "topic_prior": ("fixed", "parametric"),
+            "theta_start": ("calibrated", "log_frequency"),
+            "partition": ("exact", "gibbs"),
+            "relaxation": ("enumerate", "gumbel", "categorical"),
+            "word_weight": ("tokens", "vocabulary"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise SettingError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+
+    @property
+    def allow_empty(self) -> bool:
+        """Whether the empty keyword set is a state in training: binary Gumbel draws cannot exclude it."""
+        return self.relaxation == "gumbel"

@@ -1,0 +1,138 @@
+"""All that a training run has to remember: with it, a run that was stopped goes on as if it had not been."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from klda.errors import TrainingError
+from klda.model import gibbs
+from klda.model.data import TrainingData
+from klda.model.objective import Parameters
+from klda.model.optimisers import RaggedRMSprop, fused_adam
+from klda.model.settings import Settings
+
+PRETRAINING = "pretraining"
+TRAINING = "training"
+
+
+@dataclass
+class Position:
+    """Where a run stands."""
+
+    stage: str = PRETRAINING
+    iteration: int = 0
+    """Iterations done in this stage."""
+    smoothed: float | None = None
+    """The held-out bound a token, smoothed over checks."""
+    best_smoothed: float | None = None
+    best_bound: float | None = None
+    checks_without_gain: int = 0
+    stopped: bool = False
+    history: list[tuple[str, int, float]] = field(default_factory=list)
+    """Stage, iteration and held-out bound of every check."""
+
+    def next_stage(self) -> None:
+        """Starts the full model's training with fresh records."""
+        self.__dict__.update(Position(stage=TRAINING, history=self.history).__dict__)
+
+
+class TrainingState:
+    """Parameters, optimisers, random generators and position of one run."""
+
+    def __init__(self, parameters: Parameters, data: TrainingData, settings: Settings) -> None:
+        device = parameters.theta.device
+        self.parameters = parameters
+        self.position = Position()
+        self.draws = np.random.default_rng(settings.random_state)
+        self.noise = torch.Generator(device).manual_seed(settings.random_state)
+        self.settings = settings
+        self.adam = self._fresh_adam()
+        # ε starts at 0.5, a logit of 0; only pairs of a document and a candidate that it carries have one.
+        self.keyword_logits = RaggedRMSprop(
+            torch.zeros(data.n_pairs, device=device), learning_rate=settings.keyword_learning_rate
+        )
+        self.chains: Tensor | None = None
+        if settings.partition == "gibbs":
+            self.chains = gibbs.start_chains(
+                len(parameters.theta), self.noise, n_chains=settings.n_chains, allow_empty=settings.allow_empty
+            )
+        self.best = {name: tensor.clone() for name, tensor in parameters.tensors().items()}
+
+    def _trained(self) -> list[nn.Parameter]:
+        parts = self.parameters
+        return [*parts.topic_word.parameters(), *parts.topic_prior.parameters(), parts.theta]
+
+    def _fresh_adam(self) -> torch.optim.Adam:
+        return fused_adam(self._trained(), self.settings.learning_rate)
+
+    def start_full_training(self) -> None:
+        """Goes from pre-training to the full model: g is kept, the optimiser starts anew."""
+        self.restore_best()
+        self.adam = self._fresh_adam()
+        self.position.next_stage()
+
+    def keep_as_best(self) -> None:
+        """Remembers the present parameters as the best so far."""
+        for name, tensor in self.parameters.tensors().items():
+            self.best[name].copy_(tensor)
+
+    def restore_best(self) -> None:
+        """Goes back to the best parameters of this stage."""
+        for name, tensor in self.parameters.tensors().items():
+            tensor.copy_(self.best[name])
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything that is a tensor, by name."""
+        found = {f"parameters.{name}": tensor for name, tensor in self.parameters.tensors().items()}
+        found |= {f"best.{name}": tensor for name, tensor in self.best.items()}
+        for i, parameter in enumerate(self._trained()):
+            for name, value in self.adam.state.get(parameter, {}).items():
+                found[f"adam.{i}.{name}"] = value
+        found["keyword_logits.values"] = self.keyword_logits.values
+        found["keyword_logits.mean_square"] = self.keyword_logits.mean_square
+        found["keyword_logits.last_visit"] = self.keyword_logits.last_visit
+        found["noise"] = self.noise.get_state()
+        if self.chains is not None:
+            found["chains"] = self.chains
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        """Everything else, as JSON can hold it."""
+        return {"position": asdict(self.position), "draws": self.draws.bit_generator.state}
+
+    def restore(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+        """Takes up what `tensors` and `facts` gave."""
+        device = self.parameters.theta.device
+        try:
+            for name, tensor in self.parameters.tensors().items():
+                tensor.copy_(tensors[f"parameters.{name}"])
+                self.best[name].copy_(tensors[f"best.{name}"])
+            for i, parameter in enumerate(self._trained()):
+                kept = {
+                    name.rsplit(".", 1)[1]: value.to(device).clone()
+                    for name, value in tensors.items()
+                    if name.startswith(f"adam.{i}.")
+                }
+                if kept:
+                    self.adam.state[parameter] = kept
+            logits = self.keyword_logits
+            for name in ("values", "mean_square", "last_visit"):
+                getattr(logits, name).copy_(tensors[f"keyword_logits.{name}"])
+            self.noise.set_state(tensors["noise"].cpu())
+            if self.chains is not None:
+                self.chains = tensors["chains"].to(device)
+            position = dict(facts["position"])
+            position["history"] = [(stage, int(at), float(value)) for stage, at, value in position["history"]]
+            self.position = Position(**position)
+            self.draws.bit_generator.state = facts["draws"]
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise TrainingError(
+                f"the checkpoint does not belong to this corpus and these settings ({error}); "
+                "train without resume, or with the corpus and settings it was made with"
+            ) from error
