@@ -1,0 +1,85 @@
+"""CSV → outcomes. A record is a row, which may span lines inside quotes; the header is not a record."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterator
+from datetime import tzinfo
+
+from klda.sources.files import MAX_LINE, Line
+from klda.sources.formats.generic import Columns, parse
+from klda.sources.formats.outcome import Bad, Outcome, Skip
+from klda.sources.reasons import BROKEN_ROW, COLUMN_COUNT, INVALID_UTF8, KEEP_ALIVE
+
+
+def csv_outcomes(
+    lines: Iterator[Line], names: list[str], delimiter: str, columns: Columns, zone: tzinfo | None = None
+) -> Iterator[tuple[int, Outcome]]:
+    """What becomes of each row below the header, with the number of its first line.
+
+    After a row that cannot be split, reading starts again at its second line, so that a stray quote costs one row.
+    """
+    feed = _Feed(lines)
+    rows = csv.reader(feed, delimiter=delimiter, strict=True)
+    while True:
+        feed.begin()
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield feed.number, feed.problem or Bad(BROKEN_ROW, value=feed.taken[0].content)
+            feed.start_again()
+            continue
+        if feed.problem is not None:
+            yield feed.number, feed.problem
+        elif not cells:
+            yield feed.number, Skip(KEEP_ALIVE)
+        elif len(cells) != len(names):
+            yield feed.number, Bad(COLUMN_COUNT, value=feed.taken[0].content)
+        else:
+            record = {name: cell or None for name, cell in zip(names, cells, strict=True)}
+            yield feed.number, parse(record, columns, zone)
+
+
+class _Feed:
+    """Hands lines to the CSV reader and remembers those that the current row has taken."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._lines = lines
+        self._again: deque[Line] = deque()
+        self.taken: list[Line] = []
+        self.problem: Bad | None = None
+        self._size = 0
+
+    def __iter__(self) -> _Feed:
+        return self
+
+    def begin(self) -> None:
+        """A new row starts."""
+        self.taken, self.problem, self._size = [], None, 0
+
+    @property
+    def number(self) -> int:
+        """The number of the row's first line."""
+        return self.taken[0].number
+
+    def start_again(self) -> None:
+        """Gives back all lines of the row but the first."""
+        self._again.extendleft(reversed(self.taken[1:]))
+
+    def __next__(self) -> str:
+        if self._size > MAX_LINE:  # a row over many lines: the reader reports it as unfinished
+            raise StopIteration
+        line = self._again.popleft() if self._again else next(self._lines)
+        self.taken.append(line)
+        if isinstance(line.content, Bad):
+            self.problem = line.content
+            return "\n"
+        self._size += len(line.content) + 1
+        try:
+            return line.content.decode() + "\n"
+        except UnicodeDecodeError:
+            self.problem = Bad(INVALID_UTF8, value=line.content)
+            return line.content.decode("utf-8", "replace") + "\n"

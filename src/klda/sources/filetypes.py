@@ -1,0 +1,134 @@
+"""What kind of file it is: by content first, by the ending of its name where the content does not say."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import orjson
+
+from klda.errors import InputError
+from klda.sources.files import Line, lines, opened, unpacked
+from klda.sources.formats.generic import Columns, Mapped, missing, resolve
+from klda.sources.parquet import parquet_columns
+
+_HEAD = 1 << 16
+_DELIMITERS = ",;\t"
+
+
+class FileType(Enum):
+    """How a file holds its records."""
+
+    EMPTY = "empty"
+    LINES = "JSON lines"
+    VALUES = "JSON"
+    CSV = "CSV"
+    PARQUET = "Parquet"
+
+
+_ENDINGS = {
+    ".csv": FileType.CSV,
+    ".tsv": FileType.CSV,
+    ".jsonl": FileType.LINES,
+    ".ndjson": FileType.LINES,
+    ".json": FileType.LINES,
+    ".parquet": FileType.PARQUET,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file and what it is; for tables also where each field of a post is kept."""
+
+    path: Path
+    type: FileType | None
+    columns: Columns | None = None
+
+
+def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
+    """What a file is. One that the user named must be known; one met in a folder may be foreign."""
+    kind = file_type(path, mapping)
+    if kind is None and named:
+        raise InputError(f"{path}: neither JSON, CSV with a header, nor Parquet; convert it to one of these")
+    names: list[str] | None = None
+    if kind is FileType.CSV:
+        with opened(path) as stream:
+            names = header_of(lines(stream), mapping)[0]
+    elif kind is FileType.PARQUET:
+        with unpacked(path) as plain:
+            names = parquet_columns(plain)
+    if names is None:
+        return Source(path, kind)
+    columns = resolve(tuple(names), mapping)
+    lacking = missing(columns, names)
+    if lacking:
+        example = f'mapping={{"{lacking[0]}": "{names[0] if names else "…"}"}}'
+        raise InputError(f"{path}: no column for {', '.join(lacking)} among {', '.join(names)}; name it like {example}")
+    return Source(path, kind, columns)
+
+
+def file_type(path: Path, mapping: Mapped = ()) -> FileType | None:
+    """The type of a file, packed or not; None when neither its content nor its name tells."""
+    try:
+        with opened(path) as stream:
+            head = stream.read(_HEAD)
+    except OSError:  # damaged from the start: the name is all there is
+        head = b"\0"
+    if not head:
+        return FileType.EMPTY
+    if head.startswith(b"PAR1"):
+        return FileType.PARQUET
+    start = [line for line in map(bytes.strip, head.removeprefix(b"\xef\xbb\xbf").split(b"\n")) if line]
+    if not start:
+        return FileType.LINES
+    if _spans_lines(start):
+        return FileType.VALUES
+    names, _ = header(start[0], mapping)
+    if not missing(resolve(tuple(names), mapping), names):
+        return FileType.CSV
+    if any(line.startswith((b"{", b"event:", b"data:")) for line in start):
+        return FileType.LINES
+    endings = [suffix.lower() for suffix in reversed(path.suffixes)]
+    return next((_ENDINGS[ending] for ending in endings if ending in _ENDINGS), None)
+
+
+def header(line: bytes, mapping: Mapped = ()) -> tuple[list[str], str]:
+    """The column names in the first line of a CSV file, and the delimiter that makes most sense of them.
+
+    >>> header(b"id;created_at;full_text")
+    (['id', 'created_at', 'full_text'], ';')
+    """
+    text = line.decode("utf-8", "replace").replace("\r", " ")
+    splits = [(next(csv.reader([text], delimiter=delimiter), []), delimiter) for delimiter in _DELIMITERS]
+
+    def sense(split: tuple[list[str], str]) -> tuple[int, int]:
+        names, _ = split
+        return sum(name in names for name in resolve(tuple(names), mapping)), len(names)
+
+    return max(splits, key=sense)
+
+
+def header_of(rows: Iterator[Line], mapping: Mapped = ()) -> tuple[list[str], str]:
+    """Takes the header, the first line that is not blank, off the lines of a CSV file."""
+    for _, content in rows:
+        if isinstance(content, bytes) and content.strip():
+            return header(content, mapping)
+    return [], ","
+
+
+def _spans_lines(start: list[bytes]) -> bool:
+    """Whether these first lines belong to JSON that is laid out over lines, rather than to one value a line."""
+    first, second = start[0], start[1] if len(start) > 1 else b""
+    if first == b"{":  # pretty-printed; a cut-off line of JSON lines would be followed by a whole one
+        return not second.startswith(b"{")
+    return first.startswith(b"[") and (first == b"[" or not _is_object(second))
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except orjson.JSONDecodeError:
+        return False

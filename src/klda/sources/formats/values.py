@@ -1,0 +1,96 @@
+"""Values as files hold them → values as posts hold them; whatever does not fit becomes None."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+
+_LIMIT = 2**63
+_TAG_BREAKS = re.compile(r"[\s,;|#\[\]'\"]+")
+
+
+def as_count(value: object) -> int | None:
+    """A whole number, from a number or its decimal digits.
+
+    >>> as_count(3), as_count("12"), as_count(4.0), as_count("many"), as_count(True)
+    (3, 12, 4, None, None)
+    """
+    if type(value) is int:
+        return value if -_LIMIT <= value < _LIMIT else None
+    if isinstance(value, str):
+        try:
+            return as_count(float(value) if "." in value else int(value))
+        except ValueError:
+            return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return None
+
+
+def as_name(value: object) -> str | None:
+    """A name or an id: non-empty text, or a whole number as its digits.
+
+    >>> as_name("anna"), as_name(17), as_name(""), as_name({"id": 1})
+    ('anna', '17', None, None)
+    """
+    if type(value) is str:
+        return value or None
+    if type(value) is int:
+        return str(value)
+    number = as_count(value) if isinstance(value, float) else None
+    return None if number is None else str(number)
+
+
+def as_flag(value: object) -> bool:
+    """Whether a yes/no value says yes.
+
+    >>> as_flag(True), as_flag("True"), as_flag(0), as_flag("no"), as_flag(None)
+    (True, True, False, False, False)
+    """
+    if isinstance(value, str):
+        return value.strip().lower() in {"true", "t", "yes", "y", "1"}
+    return isinstance(value, int) and value == 1
+
+
+def as_tags(value: object, key: str = "text") -> tuple[str, ...]:
+    """Hashtags without their #: from a list of words, of objects that name the word under `key`, or from one text.
+
+    >>> as_tags([{"tag": "Sun"}, {"tag": None}], "tag"), as_tags("#sun, #moon"), as_tags(["sun"]), as_tags(7)
+    (('Sun',), ('sun', 'moon'), ('sun',), ())
+    """
+    if isinstance(value, str):
+        return tuple(filter(None, _TAG_BREAKS.split(value)))
+    if not isinstance(value, list | tuple):
+        return ()
+    words = (item.get(key) if isinstance(item, dict) else item for item in value)
+    return tuple(word.removeprefix("#") for word in words if isinstance(word, str) and word)
+
+
+def part(record: Mapping[str, object], key: str) -> dict[str, object]:
+    """The nested object under a key, or an empty one."""
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def items(record: Mapping[str, object], key: str) -> list[dict[str, object]]:
+    """The nested objects in the list under a key."""
+    value = record.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def unescaped(text: object) -> object:
+    """Text without HTML entities, which X's API puts in place of &, < and >; anything else as it is."""
+    return html.unescape(text) if isinstance(text, str) and "&" in text else text
+
+
+def with_full_original(text: object, original: object) -> object:
+    """A repost's text with the original's, which the platform cuts short in the repost itself.
+
+    >>> with_full_original("RT @nasa: We are going to the Mo…", "We are going to the Moon")
+    'RT @nasa: We are going to the Moon'
+    """
+    if not isinstance(original, str) or not isinstance(text, str):
+        return text
+    head, colon, _ = text.partition(": ")
+    return f"{head}{colon}{original}" if text.startswith("RT @") and colon else text

@@ -1,0 +1,95 @@
+"""What became of every record that was read: counted as it happens, handed out as a frozen snapshot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from klda.errors import InputError
+from klda.sources.formats.outcome import Bad
+from klda.sources.reasons import DAMAGED, HINTS
+
+MAX_EXAMPLES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that could not be used: where it stands, why, and what to do."""
+
+    file: str
+    line: int
+    reason: str
+    hint: str
+    field: str | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.file}, line {self.line}"
+        return f"{where}: {self.reason}{f' in field {self.field!r}' if self.field else ''}; {self.hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReport:
+    """How many records were read and what they were.
+
+    A line is a record: a line of JSON, a row of CSV (without the header) or Parquet, an element of a JSON array, a
+    tweet in a page of X's API. Nothing is lost: lines = posts + bad + skipped + duplicates + reposts_dropped.
+
+    >>> report = ReadReport(lines=3, posts=2, bad={"no text": 1})
+    >>> report.accounted == report.lines
+    True
+    """
+
+    lines: int = 0
+    posts: int = 0
+    bad: Mapping[str, int] = field(default_factory=dict)
+    """Records that should have been posts, by reason."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """Records that are not posts, or not wanted, by reason."""
+    duplicates: int = 0
+    reposts_dropped: int = 0
+    examples: tuple[BadRecord, ...] = ()
+    """The first bad records."""
+
+    @property
+    def accounted(self) -> int:
+        """The sum over everything that can become of a record."""
+        seen = self.posts + self.duplicates + self.reposts_dropped
+        return seen + sum(self.bad.values()) + sum(self.skipped.values())
+
+
+class ReadLog:
+    """The running counts behind a `ReadReport`."""
+
+    def __init__(self, strict: bool = False) -> None:
+        self.lines = self.posts = self.duplicates = self.reposts_dropped = 0
+        self.skipped: Counter[str] = Counter()
+        self._bad: Counter[str] = Counter()
+        self._examples: list[BadRecord] = []
+        self._strict = strict
+
+    def reject(self, path: Path, line: int, bad: Bad) -> None:
+        """Counts a bad record; in strict mode it ends the reading."""
+        self._bad[bad.reason] += 1
+        if len(self._examples) < MAX_EXAMPLES or self._strict:
+            hint = HINTS[bad.reason]
+            if bad.reason == DAMAGED and bad.value is not None:
+                hint = f"{hint} ({bad.value})"
+            example = BadRecord(str(path), line, bad.reason, hint, bad.field)
+            self._examples.append(example)
+            if self._strict:
+                raise InputError(str(example))
+
+    def snapshot(self) -> ReadReport:
+        """The counts as they stand."""
+        return ReadReport(
+            lines=self.lines,
+            posts=self.posts,
+            bad=MappingProxyType(dict(self._bad.most_common())),
+            skipped=MappingProxyType(dict(self.skipped.most_common())),
+            duplicates=self.duplicates,
+            reposts_dropped=self.reposts_dropped,
+            examples=tuple(self._examples),
+        )
