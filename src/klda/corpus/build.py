@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pyarrow as pa
 
 from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged
-from klda.corpus.encoding import documents_of, encode_all
+from klda.corpus.documents import Ragged, concatenated, merged, time_order
+from klda.corpus.encoding import Numbers, documents_of, encode_all
 from klda.corpus.matching import Matcher
-from klda.corpus.posts import HasBatches, PostSink, as_batches
+from klda.corpus.posts import HasBatches, PostSink, PostTable, as_batches, microseconds
 from klda.corpus.text import TextSettings
 from klda.corpus.tokens import normalise
 from klda.corpus.vocabulary import Vocabulary
@@ -22,16 +23,8 @@ from klda.types import Keyword, KeywordSet, Post, Progress, silent
 
 Forms = dict[str, dict[str, int]]  # how often each form of each stem occurs
 
-CHUNK_ROWS = 32_768
+CHUNK_ROWS = 65_536
 """Posts encoded at a time: enough that most words repeat, few enough to stay small in memory."""
-
-
-class _Numbers(dict[str, int]):
-    """Numbers strings in the order in which they are first asked for."""
-
-    def __missing__(self, key: str) -> int:
-        number = self[key] = len(self)
-        return number
 
 
 def build(
@@ -57,12 +50,11 @@ def build(
         raise SettingError("a corpus needs at least one keyword; give keywords or candidates")
     windowing = window if isinstance(window, Windowing) else Windowing(window)
 
-    number, sink = _Numbers(), PostSink()
+    number, sink = Numbers(), PostSink()
     encoded: list[Ragged] = []
     observed: list[Ragged] = []
     for part in encode_all(_texts(posts, sink), Matcher(candidates, adjacent=adjacent), settings, workers):
-        forms = np.fromiter(map(number.__getitem__, part.forms), dtype=np.int32, count=len(part.forms))
-        encoded.append(Ragged(part.texts.indptr, forms[part.texts.values]))
+        encoded.append(Ragged(part.texts.indptr, number.of(part.forms)[part.texts.values]))
         observed.append(part.observed)
         progress("prepare", sum(map(len, encoded)))
     if not sink.rows:
@@ -159,3 +151,51 @@ def _widened(keyword: Keyword, corpus: Corpus) -> Keyword:
         known = corpus.vocabulary.keyword(stem).forms if stem in corpus.vocabulary else ()
         choices.append(dict.fromkeys((word, *known)))
     return Keyword(keyword.text, tuple(dict.fromkeys(" ".join(words) for words in product(*choices))))
+
+
+def extended(
+    corpus: Corpus,
+    posts: HasBatches | Iterable[Post],
+    keywords: KeywordSet | None = None,
+    *,
+    workers: int | None = None,
+    progress: Progress = silent,
+) -> Corpus:
+    """The corpus with further posts, usually those of a new window.
+
+    Old words keep their numbers, new frequent ones stand behind them. `keywords` were active in the new windows
+    (default: those of the last window); they become candidates if they were not.
+    """
+    active = corpus.history[-1] if keywords is None else keywords
+    if active - corpus.candidates:
+        corpus = corpus.with_candidates(corpus.candidates | active)
+    later = build(
+        posts,
+        active,
+        candidates=corpus.candidates,
+        window=corpus.windowing,
+        settings=corpus.settings,
+        vocabulary=corpus.vocabulary,
+        extend_vocabulary=True,
+        adjacent=corpus.adjacent,
+        workers=workers,
+        progress=progress,
+    )
+    sets = dict(zip(later.windows, later.history, strict=True)) | dict(zip(corpus.windows, corpus.history, strict=True))
+    starts = np.array([microseconds(window.start) for window in sets])
+    windows, _ = corpus.windowing.assign(starts)
+    first, second = (windows.index(part.windows[0]) for part in (corpus, later))
+    n_posts = len(corpus.posts)
+    documents = concatenated(corpus.documents.shifted(-first), later.documents.shifted(-second).moved(n_posts))
+    order = time_order(documents)
+    return replace(
+        corpus,
+        documents=documents.take(order),
+        observed=Ragged.joined([corpus.observed, later.observed]).take(order),
+        apart=merged(corpus.apart.shifted(-first), later.apart.shifted(-second).moved(n_posts)),
+        vocabulary=later.vocabulary,
+        windows=windows,
+        history=tuple(sets.get(window, active) for window in windows),
+        posts=PostTable(pa.concat_tables([corpus.posts.table, later.posts.table])),
+        n_distinct=max(corpus.n_distinct, later.n_distinct),
+    )

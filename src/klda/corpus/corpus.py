@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from klda.corpus.documents import Documents, Ints, Ragged, merged
-from klda.corpus.matching import Matcher
+from klda.corpus.matching import CHUNK, Matcher
 from klda.corpus.posts import HasBatches, PostTable, microseconds
 from klda.corpus.text import TextSettings
 from klda.corpus.vocabulary import Vocabulary
@@ -115,9 +115,10 @@ class Corpus:
         """The same posts matched against other candidates, without reading them again."""
         if not len(candidates):
             raise SettingError("a corpus needs at least one candidate keyword")
-        everything = merged(self.documents, self.apart) if len(self.apart) else self.documents
+        everything = merged(self.documents, self.apart)
         matcher = Matcher(candidates, adjacent=self.adjacent)
-        found = matcher.match_many(self.posts.texts(everything.post))
+        rows = range(0, len(everything), CHUNK)  # a few texts at a time: the table of posts may be larger than memory
+        found = Ragged.joined([matcher.match_many(self.posts.texts(everything.post[i : i + CHUNK])) for i in rows])
         carries = found.lengths > 0
         inside = np.flatnonzero(carries)
         return replace(

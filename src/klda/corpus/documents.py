@@ -121,21 +121,33 @@ class Documents:
         """The same documents with window numbers moved back by so many."""
         return Documents(**(self.arrays() | {"window": self.window - np.int32(windows)}))
 
+    def moved(self, posts: int) -> Documents:
+        """The same documents with their posts so many rows further down."""
+        return Documents(**(self.arrays() | {"post": self.post + posts}))
+
     def arrays(self) -> dict[str, Any]:
         """The arrays by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
-def merged(first: Documents, second: Documents) -> Documents:
-    """Both together, in the order of time (of posts where times are equal)."""
-    both = Documents(
+def concatenated(first: Documents, second: Documents) -> Documents:
+    """One after the other, whatever their times."""
+    names = ("words", "counts", "time", "window", "post")
+    return Documents(
         np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]]),
-        *(
-            np.concatenate([getattr(first, n), getattr(second, n)])
-            for n in ("words", "counts", "time", "window", "post")
-        ),
+        *(np.concatenate([getattr(first, name), getattr(second, name)]) for name in names),
     )
-    return both.take(np.lexsort((both.post, both.time)))
+
+
+def merged(first: Documents, second: Documents) -> Documents:
+    """Both together, in the order of time."""
+    both = concatenated(first, second)
+    return both.take(time_order(both))
+
+
+def time_order(documents: Documents) -> Ints:
+    """Positions of documents by time, by post where times are equal. # (D,)"""
+    return np.lexsort((documents.post, documents.time))
 
 
 def offsets(lengths: NDArray[Any]) -> Ints:

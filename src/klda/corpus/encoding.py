@@ -18,6 +18,18 @@ from klda.corpus.text import TextSettings
 from klda.corpus.tokens import cut, tokens_of
 
 
+class Numbers(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, key: str) -> int:
+        number = self[key] = len(self)
+        return number
+
+    def of(self, strings: list[str]) -> Words:
+        """The number of each string."""
+        return np.fromiter(map(self.__getitem__, strings), dtype=np.int32, count=len(strings))
+
+
 @dataclass(frozen=True)
 class EncodedTexts:
     """The surface forms of many texts, each distinct one once, and the keywords that each text carries."""

@@ -16,6 +16,7 @@ from itertools import chain
 
 import ahocorasick
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from klda.corpus.documents import Ragged, offsets
@@ -123,7 +124,7 @@ class Matcher:
         >>> Matcher(KeywordSet.of("mask", "#mask", "virus masks")).words_of(words).lists()
         [[1, 2], [2], [1, 3]]
         """
-        surface = [form for forms in vocabulary.forms for form in forms]
+        surface = pl.Series([form for forms in vocabulary.forms for form in forms], dtype=pl.String)
         owner = np.repeat(np.arange(len(vocabulary)), [len(forms) for forms in vocabulary.forms])
         hits = self._words_in(surface)
         covered: list[set[int]] = [set() for _ in self._number]
@@ -134,11 +135,11 @@ class Matcher:
             lists[column].update(*(covered[self._number[word]] for word in form))
         return Ragged.of([sorted(found) for found in lists])
 
-    def _words_in(self, strings: Sequence[str]) -> Ragged:
+    def _words_in(self, strings: pl.Series) -> Ragged:
         """The words (of all forms) that occur in each of these strings, which are normalised; repeats are kept."""
-        if not self._number or not strings:
+        if not self._number or not len(strings):
             return Ragged(np.zeros(len(strings) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32))
-        text = "\n" + "\n".join(strings) + "\n"
+        text = "\n" + strings.str.join("\n").item() + "\n"
         hits = np.fromiter(chain.from_iterable(self._automaton.iter(text)), dtype=np.int64).reshape(-1, 2)
         last, word = hits[:, 0], hits[:, 1]
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -146,7 +147,7 @@ class Matcher:
         after = _kinds(codes[last + 1])
         whole = _parted(before, self._first[word]) & _parted(self._last[word], after)
         last, word = last[whole], word[whole]
-        ends = np.cumsum([len(string) + 1 for string in strings])
+        ends = np.cumsum(strings.str.len_chars().to_numpy() + np.int64(1))
         bounds = np.searchsorted(last, np.concatenate([[0], ends]), side="right")
         return Ragged(bounds.astype(np.int64), word.astype(np.int32))
 

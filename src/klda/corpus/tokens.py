@@ -79,29 +79,29 @@ class Pieces:
     pieces: several times fewer characters than the texts have.
     """
 
-    distinct: list[str]  # normalised
+    distinct: pl.Series  # of strings, normalised
     texts: Ragged  # the pieces of each text, in order
 
     def text(self, row: int) -> str:
         """A text again, normalised."""
-        return " ".join(self.distinct[piece] for piece in self.texts[row].tolist())
+        return " ".join(self.distinct.gather(self.texts[row]).to_list())
 
 
 def cut(texts: Sequence[str] | pa.Array) -> Pieces:
     """The pieces of these texts.
 
     >>> pieces = cut(["Stay home", "stay  HOME stay"])
-    >>> pieces.distinct, pieces.texts.lists()
+    >>> pieces.distinct.to_list(), pieces.texts.lists()
     (['stay', 'home', 'stay', 'home'], [[0, 1], [2, 3, 2]])
     """
     array = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
     split = pc.ascii_split_whitespace(array)
     encoded = split.flatten().dictionary_encode()
+    raw = pl.Series(encoded.dictionary, dtype=pl.String)
+    hard = raw.str.contains(r"[^\x00-\x7F]|&").arg_true()  # the rest is normal once it is in lower case
+    normal = raw.str.to_lowercase().scatter(hard, [normalise(piece) for piece in raw.gather(hard)])
     indptr = split.offsets.to_numpy().astype(np.int64)
-    return Pieces(
-        [normalise(piece) for piece in encoded.dictionary.to_pylist()],
-        Ragged(indptr - indptr[0], encoded.indices.to_numpy()),
-    )
+    return Pieces(normal, Ragged(indptr - indptr[0], encoded.indices.to_numpy()))
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def tokens_of(pieces: Pieces) -> Tokens:
     >>> tokens.distinct.to_list(), tokens.texts.lists()
     (['stay', 'home'], [[0, 1], [1]])
     """
-    found = pl.Series(pieces.distinct, dtype=pl.String).str.extract_all(_TOKEN)
+    found = pieces.distinct.str.extract_all(_TOKEN)
     lists = found.to_arrow(compat_level=pl.CompatLevel.oldest())
     encoded = lists.flatten().dictionary_encode()
     of_piece = Ragged(lists.offsets.to_numpy(), encoded.indices.to_numpy())

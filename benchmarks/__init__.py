@@ -1,0 +1,1 @@
+"""Benchmarks: each prints JSON, so that numbers can be compared from run to run."""

@@ -1,0 +1,51 @@
+"""What a corpus holds, in a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.types import Window
+
+
+@dataclass(frozen=True)
+class WindowSummary:
+    """One window of a corpus."""
+
+    window: Window
+    documents: int
+    without_keyword: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class CorpusSummary:
+    """A corpus as `klda prepare` reports it; tokens are those of the documents."""
+
+    documents: int
+    without_keyword: int
+    tokens: int
+    vocabulary_before: int
+    """Distinct words before rare ones became the placeholder; 0 when that is not known."""
+    vocabulary: int
+    """Words that the model knows, the placeholder not counted."""
+    windows: tuple[WindowSummary, ...]
+
+
+def summarise(corpus: Corpus) -> CorpusSummary:
+    """The size of the corpus, in all and for each window."""
+    n = corpus.n_windows
+    documents = np.bincount(corpus.documents.window, minlength=n)
+    apart = np.bincount(corpus.apart.window, minlength=n)
+    tokens = np.bincount(corpus.documents.window, weights=corpus.documents.lengths, minlength=n)
+    rows = zip(corpus.windows, documents.tolist(), apart.tolist(), tokens.tolist(), strict=True)
+    return CorpusSummary(
+        documents=len(corpus.documents),
+        without_keyword=len(corpus.apart),
+        tokens=corpus.documents.n_tokens,
+        vocabulary_before=corpus.n_distinct,
+        vocabulary=len(corpus.vocabulary) - 1,
+        windows=tuple(WindowSummary(window, d, a, int(t)) for window, d, a, t in rows),
+    )
