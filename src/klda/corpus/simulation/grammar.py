@@ -67,7 +67,7 @@ class Grammar:
             voice: dict.fromkeys(phrases.SENTENCES, voice[0]) | dict.fromkeys(phrases.SMALL_TALK, voice[1])
             for voice in ((1.0, 0.02), (0.3, 3.0))
         }
-        second = {"": 1.3 * len(phrases.SECOND_SENTENCES)} | dict.fromkeys(phrases.SECOND_SENTENCES, 1.0)
+        second = {"": 0.9 * len(phrases.SECOND_SENTENCES)} | dict.fromkeys(phrases.SECOND_SENTENCES, 1.0)
         voices = [
             (phrases.OPENERS, first, second, phrases.CLOSERS, phrases.TAGS, phrases.LINKS)
             for first in sentences.values()

@@ -116,7 +116,7 @@ def _number(material: str, numbers: dict[Word, int]) -> dict[int, float]:
     """The words of some material with their shares, each numbered when first met."""
     weights: dict[int, float] = {}
     entries = material.split(",")
-    for entry, weight in zip(entries, zipf(len(entries), 0.8), strict=True):
+    for entry, weight in zip(entries, zipf(len(entries)), strict=True):
         synonyms = entry.strip().split("=")
         shares = np.array(SYNONYM_SHARES[: len(synonyms)])
         for text, share in zip(synonyms, weight * shares / shares.sum(), strict=True):

@@ -95,6 +95,14 @@ SMALL_TALK = (
 
 SECOND_SENTENCES = (
     " We should {verb} them.",
+    " First the {things}, now the {topics}.",
+    " {Adj} {things} everywhere.",
+    " No {things}, no {topics}.",
+    " We cannot {verb} the {things} alone.",
+    " Less {thing}, more {topic} please.",
+    " Even the {topics} want to {verb} the {things}.",
+    " All because of the {adj} {things}.",
+    " {Topics} and {things}, what could go wrong.",
     " What a time to be alive.",
     " The {topics} deserved an answer.",
     " Ask the {topics}.",

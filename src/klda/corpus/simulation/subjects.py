@@ -76,8 +76,8 @@ HEALTH = Subject(
             emerges=0,
         ),
         Thread(
-            things="lockdown~s, facemask~s, ventilator~s, curfew~s, redlung vaccine~s, reopening, antiviral~s, test "
-            "kit~s, border closure~s, distancing, contact tracing, sanitiser~s, redlung variant~s, booster~s, "
+            things="lockdown~s, redlung vaccine~s, facemask~s, ventilator~s, curfew~s, reopening, antiviral~s, "
+            "redlung variant~s, test kit~s, border closure~s, distancing, contact tracing, sanitiser~s, booster~s, "
             "field hospital~s, antibody~antibodies, stockpile~s",
             adjectives="vaccinated, masked, quarantined, overcrowded, mandatory, immune, makeshift, nationwide",
             verbs="vaccinate, reopen, disinfect, impose, lift, stockpile, sanitise, ventilate",

@@ -13,7 +13,7 @@ from klda.corpus.simulation.urn import Floats, Ints, zipf
 CHATTER_SHARE = 0.4
 THREAD_SWING, WORD_SWING, SUBJECT_SWING = 1.2, 0.9, 0.25
 """How far, in logarithms, threads, words and subjects rise above and fall below their usual share."""
-BREAKING_WEIGHT = 4.0
+BREAKING_WEIGHT = 6.0
 """What a story that broke comes to weigh, in ordinary threads."""
 
 
