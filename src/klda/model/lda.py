@@ -1,0 +1,194 @@
+"""Plain LDA: the baseline, the truth for each keyword, and the way to find a number of topics.
+
+The one place that knows tomotopy, which fits by collapsed Gibbs sampling. Always one worker: with several the result
+depends on more than the seed, and on a few thousand short documents they are slower.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from klda.errors import DataError, SettingError
+from klda.model.bags import Bags, document_of_entry, take
+from klda.model.expectation import expectation
+from klda.types import Progress, silent
+
+with warnings.catch_warnings():  # its compiled types lack __module__, which Python deprecates on import
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import tomotopy
+
+Floats = NDArray[np.float64]
+
+DEFAULT_GRID = (2, 3, 5, 8, 12, 20, 30)
+"""Numbers of topics that `choose_n_topics` tries."""
+
+
+@dataclass(frozen=True)
+class LDA:
+    """Topics over the caller's whole vocabulary; a word that the fit never saw has what smoothing gives it."""
+
+    topic_word: Floats  # (K, V)
+    alpha: Floats  # (K,)
+
+    def infer(self, documents: Bags, *, counts: NDArray[np.generic] | None = None) -> Floats:
+        """The topic weights of documents, seen or new: the mean of q(η). # (D, K)
+
+        `counts` stands in for the documents' own, for instance when part of the tokens is hidden. # (nnz,)
+        """
+        observed = torch.from_numpy(np.asarray(documents.counts if counts is None else counts, dtype=np.float64))
+        log_beta = np.log(self.topic_word.T[documents.words])  # (nnz, K)
+        row = torch.from_numpy(document_of_entry(documents))
+        prior = torch.from_numpy(np.tile(self.alpha, (len(documents.indptr) - 1, 1)))  # (D, K)
+        gamma, _ = expectation(torch.from_numpy(log_beta), observed, row, prior, iterations=100)
+        return np.asarray((gamma / gamma.sum(1, keepdim=True)).numpy())
+
+    def completion(self, documents: Bags, target: Floats) -> Floats:
+        """The log probability of each document's target tokens, predicted from its other tokens. # (D,)
+
+        `target` says how many tokens of each entry are to be predicted. # (nnz,)
+        """
+        document = document_of_entry(documents)
+        weights = self.infer(documents, counts=documents.counts - target)
+        wanted = np.flatnonzero(target)
+        probability = (weights[document[wanted]] * self.topic_word.T[documents.words[wanted]]).sum(axis=1)
+        total = np.bincount(document[wanted], target[wanted] * np.log(probability), minlength=len(weights))
+        return np.asarray(total)
+
+    def completion_score(self, documents: Bags, target: Floats) -> float:
+        """The mean log probability of a target token; higher is better."""
+        if not target.sum():
+            raise DataError("no token is to be predicted: document completion needs longer documents")
+        return float(self.completion(documents, target).sum() / target.sum())
+
+
+def fit_lda(
+    documents: Bags,
+    n_words: int,
+    n_topics: int,
+    *,
+    seed: int,
+    iterations: int = 200,
+    alpha: float = 0.1,
+    eta: float = 0.01,
+) -> LDA:
+    """LDA with n_topics over a vocabulary of n_words; α is learnt from `alpha` on, η stays as given.
+
+    >>> from klda.model.bags import TokenBags
+    >>> model = fit_lda(TokenBags.of([[0, 1, 0], [3, 4, 3]] * 20), n_words=6, n_topics=2, seed=1)
+    >>> model.topic_word.shape, bool(np.allclose(model.topic_word.sum(axis=1), 1))
+    ((2, 6), True)
+    """
+    if n_topics < 1:
+        raise SettingError(f"n_topics must be at least 1, got {n_topics}")
+    if not documents.counts.sum(dtype=np.int64):
+        raise DataError("no document has a word of the vocabulary; LDA has nothing to learn from")
+    if int(documents.words.max()) >= n_words:
+        raise SettingError(f"word {int(documents.words.max())} lies outside a vocabulary of {n_words} words")
+    sampler = tomotopy.LDAModel(k=n_topics, seed=seed, alpha=alpha, eta=eta)
+    for tokens in _token_names(documents):
+        sampler.add_doc(tokens)
+    sampler.train(iterations, workers=1)
+    seen = np.array([int(name) for name in sampler.used_vocabs])
+    topic_word = np.full((n_topics, n_words), eta)
+    for topic in range(n_topics):
+        topic_word[topic, seen] = sampler.get_topic_word_dist(topic, normalize=False)  # counts + η
+    topic_word /= topic_word.sum(axis=1, keepdims=True)
+    return LDA(topic_word, np.atleast_1d(np.asarray(sampler.alpha, dtype=np.float64)))
+
+
+def mean_word_distribution(
+    documents: Bags, n_words: int, n_topics: int, *, seeds: int | Sequence[int] = 5, iterations: int = 100
+) -> Floats:
+    """What documents are about: the mean over seeds of the mean over topics of LDA's word distributions. # (V,)
+
+    The mean settles long before the topics do: from 50 to 800 iterations it moves less than between seeds.
+
+    >>> from klda.model.bags import TokenBags
+    >>> a = mean_word_distribution(TokenBags.of([[0, 1], [1, 2]] * 9), n_words=4, n_topics=2)
+    >>> bool(a.argmax() == 1 and a[3] < 0.01)
+    True
+    """
+    chosen = range(seeds) if isinstance(seeds, int) else seeds
+    fits = [fit_lda(documents, n_words, n_topics, seed=seed, iterations=iterations) for seed in chosen]
+    return np.asarray(np.mean([fit.topic_word.mean(axis=0) for fit in fits], axis=0))
+
+
+def coherence(topic_word: Floats, documents: Bags, *, n_top: int = 10) -> Floats:
+    """How readily each topic's leading words occur together in documents: mean NPMI over their pairs. # (K,)
+
+    −1: never together; 0: as often as chance has it; 1: only together.
+
+    >>> from klda.model.bags import TokenBags
+    >>> documents = TokenBags.of([[0, 1], [0, 1], [2, 3], [2, 3]])
+    >>> coherence(np.array([[0.4, 0.4, 0.1, 0.1], [0.4, 0.1, 0.4, 0.1]]), documents, n_top=2)
+    array([ 1., -1.])
+    """
+    shape = (len(documents.indptr) - 1, topic_word.shape[1])
+    present = csr_array((np.ones(len(documents.words)), documents.words, documents.indptr), shape=shape).tocsc()
+    leading = np.argsort(-topic_word, axis=1, kind="stable")[:, :n_top]  # (K, n_top)
+    pairs = np.triu_indices(leading.shape[1], k=1)
+    together = [(present[:, words].T @ present[:, words]).toarray() / shape[0] for words in leading]
+    return np.array([_npmi(joint)[pairs].mean() for joint in together])
+
+
+def choose_n_topics(
+    documents: Bags,
+    n_words: int,
+    *,
+    seed: int,
+    candidates: Sequence[int] = DEFAULT_GRID,
+    seeds: int = 3,
+    iterations: int = 100,
+    max_documents: int = 10_000,
+    progress: Progress = silent,
+) -> int:
+    """The fewest topics whose coherence on held-out documents is within one standard error of the best.
+
+    Coherence, because held-out likelihood of short posts keeps rising with the number of topics far beyond what people
+    can read. Fitted on one half of (at most max_documents) documents, measured on the other.
+    """
+    if not candidates:
+        raise SettingError("choose_n_topics needs at least one number of topics to try")
+    generator = np.random.default_rng(seed)
+    order = generator.permutation(len(documents.indptr) - 1)[:max_documents]
+    if len(order) < 2:
+        raise DataError("at least two documents are needed to choose a number of topics")
+    train, test = (take(documents, np.sort(half)) for half in np.array_split(order, 2))
+    grid = sorted(set(candidates))
+    means, errors = [], []
+    for done, n_topics in enumerate(grid, start=1):
+        fits = [fit_lda(train, n_words, n_topics, seed=seed + i, iterations=iterations) for i in range(seeds)]
+        scores = np.array([coherence(fit.topic_word, test) for fit in fits])  # (seeds, K)
+        means.append(float(scores.mean()))
+        errors.append(float(scores.std(axis=1).mean() / np.sqrt(n_topics)))
+        progress("choosing the number of topics", done, len(grid), n_topics=n_topics, coherence=means[-1])
+    best = int(np.argmax(means))
+    return next(k for k, mean in zip(grid, means, strict=True) if mean >= means[best] - errors[best])
+
+
+def _npmi(joint: Floats) -> Floats:
+    """Normalised pointwise mutual information from the share of documents with both words. # (n, n) → (n, n)"""
+    single = np.diag(joint)
+    chance = np.outer(single, single)
+    result = np.full(joint.shape, -1.0)
+    result[joint >= 1] = 0.0  # two words in every document say nothing about each other
+    some = (joint > 0) & (joint < 1)
+    result[some] = np.log(joint[some] / chance[some]) / -np.log(joint[some])
+    return result
+
+
+def _token_names(documents: Bags) -> list[list[str]]:
+    """Each document as a list of strings, which is what tomotopy reads."""
+    used, position = np.unique(documents.words, return_inverse=True)
+    names = np.array([str(word) for word in used.tolist()], dtype=object)
+    tokens = names[np.repeat(position, documents.counts)].tolist()
+    ends = np.concatenate([[0], np.cumsum(documents.counts, dtype=np.int64)])[documents.indptr].tolist()
+    return [tokens[start:end] for start, end in pairwise(ends)]
