@@ -76,6 +76,13 @@ def test_an_empty_document_has_the_prior_weights() -> None:
     np.testing.assert_allclose(model.infer(TokenBags.of([[], [0]]))[0], [0.25, 0.75])
 
 
+def test_empty_documents_change_nothing(blocks: np.ndarray) -> None:
+    documents = simulated(40, blocks, 5)
+    gaps = TokenBags(np.repeat(documents.indptr, 2), documents.words, documents.counts)
+    with_gaps, without = (fit_lda(d, 22, 2, seed=3).topic_word for d in (gaps, documents))
+    assert np.array_equal(with_gaps, without)
+
+
 def test_completion_predicts_the_hidden_tokens_from_the_others(blocks: np.ndarray) -> None:
     model = LDA((blocks + 1e-4) / (blocks + 1e-4).sum(axis=1, keepdims=True), np.full(4, 0.1))
     documents = TokenBags.of([[0, 1, 2], [5, 5, 0]])
