@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-import orjson
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -71,7 +72,9 @@ def _write_parquet(world: World, path: Path, progress: Progress) -> None:
 def _write_lines(world: World, path: Path, suffix: str, progress: Progress) -> None:
     with _compressed(path, suffix) as sink:
         for batch in archive_batches(world, progress):
-            sink.write(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in batch.to_pylist()))
+            lines = io.BytesIO()
+            pl.DataFrame(pl.from_arrow(batch)).write_ndjson(lines)
+            sink.write(lines.getvalue())
 
 
 @contextmanager
