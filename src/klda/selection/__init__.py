@@ -1,1 +1,90 @@
-"""From word distributions to keyword lists: pure functions of arrays."""
+"""From word distributions and counts to keywords: pure functions of arrays."""
+
+from klda.selection.algorithm2 import FREQUENCY_THRESHOLD, Extensions, extend, extend_scored, rank_extensions
+from klda.selection.anchor import (
+    HeldBack,
+    anchored_target,
+    commonness,
+    distinctive,
+    held_back,
+    subject_distance,
+    subject_evidence,
+)
+from klda.selection.budget import Limits
+from klda.selection.choose import ChosenSet, choose
+from klda.selection.divergences import DIVERGENCES, Divergence, divergence
+from klda.selection.expected_kl import expected_kl
+from klda.selection.forecast import forecast
+from klda.selection.frequency import (
+    carrying_any,
+    document_counts,
+    frequencies,
+    frequency,
+    union_window_counts,
+    window_counts,
+)
+from klda.selection.frontier import Frontier, frontier, non_dominated
+from klda.selection.high_frequency import (
+    gained_counts,
+    gained_words,
+    high_frequency_distance,
+    high_frequency_threshold,
+    lost_counts,
+    lost_words,
+)
+from klda.selection.interval import Interval
+from klda.selection.novelty import emerging_words
+from klda.selection.overlap import Share, UnionVolume
+from klda.selection.sampling_noise import ExpectedScores, expected_scores
+from klda.selection.sets import SetProblem, SetScore, set_problem
+from klda.selection.word_distribution import from_counts, from_topics, mixture
+
+__all__ = [
+    "DIVERGENCES",
+    "FREQUENCY_THRESHOLD",
+    "ChosenSet",
+    "Divergence",
+    "ExpectedScores",
+    "Extensions",
+    "Frontier",
+    "HeldBack",
+    "Interval",
+    "Limits",
+    "SetProblem",
+    "SetScore",
+    "Share",
+    "UnionVolume",
+    "anchored_target",
+    "carrying_any",
+    "choose",
+    "commonness",
+    "distinctive",
+    "divergence",
+    "document_counts",
+    "emerging_words",
+    "expected_kl",
+    "expected_scores",
+    "extend",
+    "extend_scored",
+    "forecast",
+    "frequencies",
+    "frequency",
+    "from_counts",
+    "from_topics",
+    "frontier",
+    "gained_counts",
+    "gained_words",
+    "held_back",
+    "high_frequency_distance",
+    "high_frequency_threshold",
+    "lost_counts",
+    "lost_words",
+    "mixture",
+    "non_dominated",
+    "rank_extensions",
+    "set_problem",
+    "subject_distance",
+    "subject_evidence",
+    "union_window_counts",
+    "window_counts",
+]

@@ -16,7 +16,7 @@ from types import MappingProxyType
 import numpy as np
 
 from klda.errors import SettingError
-from klda.selection.arrays import Floats, row_blocks
+from klda.selection.arrays import Bools, Floats, row_blocks
 
 Divergence = Callable[[Floats, Floats], Floats]
 
@@ -130,9 +130,9 @@ def _negative_entropy(p: Floats) -> Floats:
     return result
 
 
-def _meets_zero(p: Floats, q: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _meets_zero(p: Floats, q: Floats) -> Bools:
     """Whether a row of p uses a word that a row of q never does. # (n, m)"""
     never = q == 0  # (m, V)
     if not never.any():
         return np.zeros((len(p), len(q)), dtype=np.bool_)
-    return (p > 0).astype(np.float32) @ never.astype(np.float32).T > 0
+    return np.asarray((p > 0).astype(np.float32) @ never.astype(np.float32).T > 0)

@@ -59,7 +59,7 @@ def expected_kl(
     own_variance = (square_s_log - s_log**2).sum(axis=1)  # of Σ s log s  (n,)
 
     mean, variance = np.empty((len(current), len(distributions))), np.empty((len(current), len(distributions)))
-    for rows in row_blocks(*distributions.shape, elements=1 << 17):
+    for rows in row_blocks(len(distributions), len(offset), elements=1 << 17):
         other = tokens[rows, None] * distributions[rows]  # (b, V)
         log, square_log, other_s_log = poisson_means(other, offset, _other_moments)
         mean[:, rows] = s_log.sum(axis=1, keepdims=True) - s @ log.T

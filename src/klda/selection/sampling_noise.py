@@ -80,7 +80,7 @@ def expected_scores(
         if concentration is not None:
             expected = generator.standard_gamma(concentration[keywords, None] * expected)
         counts = generator.multinomial(np.rint(tokens[keywords]).astype(np.int64), _normalised(expected))
-        return from_counts(counts, prior, strength)
+        return from_counts(counts.astype(np.float64), prior, strength)
 
     for draw in range(draws):
         last = drawn(current)  # (n, V)
