@@ -29,15 +29,16 @@ def csv_outcomes(
         except StopIteration:
             return
         except csv.Error:
-            yield feed.number, feed.problem or Bad(BROKEN_ROW, value=feed.taken[0].content)
+            yield feed.number, _problem(feed.taken[0]) or Bad(BROKEN_ROW)
             feed.start_again()
             continue
-        if feed.problem is not None:
-            yield feed.number, feed.problem
+        problem = next(filter(None, map(_problem, feed.taken)), None)
+        if problem is not None:
+            yield feed.number, problem
         elif not cells:
             yield feed.number, Skip(KEEP_ALIVE)
         elif len(cells) != len(names):
-            yield feed.number, Bad(COLUMN_COUNT, value=feed.taken[0].content)
+            yield feed.number, Bad(COLUMN_COUNT)
         else:
             record = {name: cell or None for name, cell in zip(names, cells, strict=True)}
             yield feed.number, parse(record, columns, zone)
@@ -50,15 +51,24 @@ class _Feed:
         self._lines = lines
         self._again: deque[Line] = deque()
         self.taken: list[Line] = []
-        self.problem: Bad | None = None
         self._size = 0
 
     def __iter__(self) -> _Feed:
         return self
 
+    def __next__(self) -> str:
+        if self._size > MAX_LINE:  # a row over too many lines: the reader finds it unfinished
+            raise StopIteration
+        line = self._again.popleft() if self._again else next(self._lines)
+        self.taken.append(line)
+        if isinstance(line.content, Bad):
+            return "\n"
+        self._size += len(line.content) + 1
+        return line.content.decode("utf-8", "surrogateescape") + "\n"
+
     def begin(self) -> None:
         """A new row starts."""
-        self.taken, self.problem, self._size = [], None, 0
+        self.taken, self._size = [], 0
 
     @property
     def number(self) -> int:
@@ -69,17 +79,13 @@ class _Feed:
         """Gives back all lines of the row but the first."""
         self._again.extendleft(reversed(self.taken[1:]))
 
-    def __next__(self) -> str:
-        if self._size > MAX_LINE:  # a row over many lines: the reader reports it as unfinished
-            raise StopIteration
-        line = self._again.popleft() if self._again else next(self._lines)
-        self.taken.append(line)
-        if isinstance(line.content, Bad):
-            self.problem = line.content
-            return "\n"
-        self._size += len(line.content) + 1
-        try:
-            return line.content.decode() + "\n"
-        except UnicodeDecodeError:
-            self.problem = Bad(INVALID_UTF8, value=line.content)
-            return line.content.decode("utf-8", "replace") + "\n"
+
+def _problem(line: Line) -> Bad | None:
+    """What is wrong with a line before it is split into cells."""
+    if isinstance(line.content, Bad):
+        return line.content
+    try:
+        line.content.decode()
+    except UnicodeDecodeError:
+        return Bad(INVALID_UTF8)
+    return None

@@ -24,7 +24,7 @@ def json_outcomes(
     >>> [outcome.reason for _, outcome in json_outcomes([Line(1, b""), Line(2, b"[]"), Line(3, b"{")])]
     ['keep-alive', 'not an object', 'broken JSON']
     """
-    event = None
+    event = b""
     for number, content in lines:
         if isinstance(content, Bad):
             yield number, content
@@ -34,7 +34,8 @@ def json_outcomes(
         except orjson.JSONDecodeError:
             line = content.strip()
             if not line or line.startswith(_FIELDS):
-                event = line[6:].strip() if line.startswith(b"event:") else event
+                if not line or line.startswith(b"event:"):  # a blank line ends an event
+                    event = line[6:].strip()
                 yield number, Skip(KEEP_ALIVE)
             elif line.startswith(b"data:"):
                 yield from ((number, outcome) for outcome in _event_data(event, line[5:].strip(), mapping, zone))
@@ -45,9 +46,9 @@ def json_outcomes(
             yield number, outcome
 
 
-def _event_data(event: bytes | None, data: bytes, mapping: Mapped, zone: tzinfo | None) -> Iterable[Outcome]:
+def _event_data(event: bytes, data: bytes, mapping: Mapped, zone: tzinfo | None) -> Iterable[Outcome]:
     """What becomes of the data line of a server-sent event."""
-    if event not in (None, b"", b"update", b"message"):
+    if event not in (b"", b"update", b"message"):
         return parse_record({"event": event.decode("utf-8", "replace"), "payload": ""})
     try:
         record = orjson.loads(data)

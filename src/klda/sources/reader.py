@@ -178,11 +178,12 @@ class PostReader:
                     return
                 posts, bad = to_posts(batch, columns, self._zone)
                 if bad and self._strict:
-                    good = bad[0][0]
-                    log.lines += good
+                    bad = bad[:1]
+                    log.lines += (good := bad[0][0])
                     yield position, posts.slice(0, good)
-                    log.lines -= good  # the batch as a whole is counted below
-                log.lines += batch.num_rows
+                    log.lines += 1
+                else:
+                    log.lines += batch.num_rows
                 for row, problem in bad:
                     log.reject(source.path, before + row + 1, problem)
                 before += batch.num_rows

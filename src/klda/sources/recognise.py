@@ -21,7 +21,9 @@ def parse_record(record: object, mapping: generic.Mapped = (), zone: tzinfo | No
     """
     if not isinstance(record, dict):
         return (Bad(NOT_AN_OBJECT, value=record),)
-    if not mapping:
+    if mapping:
+        record = generic.with_nested(record, mapping)
+    else:
         # Cheap keys first; each platform has one that the others lack.
         if bluesky.recognises(record):
             return (bluesky.parse(record),)

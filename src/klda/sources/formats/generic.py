@@ -120,7 +120,7 @@ def parse(record: Mapping[str, object], columns: Columns, zone: tzinfo | None = 
     'Hello'
     """
     id_, time, text, author, language, repost_of, hashtags, *counts, label, is_repost = [
-        None if name is None else pick(record, name) for name in columns
+        record.get(name) if name else None for name in columns
     ]
     when = parse_time(time, zone)
     who = as_name(author)
@@ -132,24 +132,25 @@ def parse(record: Mapping[str, object], columns: Columns, zone: tzinfo | None = 
         as_tags(language)[0] if isinstance(language, list) and as_tags(language) else as_name(language),
         original(repost_of, columns.repost_of, as_flag(is_repost)),
         as_tags(hashtags),
-        *map(as_count, counts),
+        *[None if count is None else as_count(count) for count in counts],
         as_name(label),
     )
 
 
-def pick(record: Mapping[str, object], name: str) -> object:
-    """The value under a name; a dotted name that is no key itself leads into nested objects.
+def with_nested(record: Mapping[str, object], mapping: Mapped) -> Mapping[str, object]:
+    """The record with what dotted names of the mapping lead to put under these names.
 
-    >>> pick({"user": {"name": "anna"}}, "user.name"), pick({"user.name": "anna"}, "user.name")
-    ('anna', 'anna')
+    >>> with_nested({"user": {"name": "anna"}}, (("author", "user.name"),))["user.name"]
+    'anna'
     """
-    value = record.get(name)
-    if value is None and "." in name and name not in record:
-        inner: object = record
-        for step in name.split("."):
-            inner = inner.get(step) if isinstance(inner, dict) else None
-        return inner
-    return value
+    found = {}
+    for _, name in mapping:
+        if "." in name and name not in record:
+            inner: object = record
+            for step in name.split("."):
+                inner = inner.get(step) if isinstance(inner, dict) else None
+            found[name] = inner
+    return {**record, **found} if found else record
 
 
 def original(value: object, name: str | None, flagged: bool) -> str | None:

@@ -59,6 +59,8 @@ def as_tags(value: object, key: str = "text") -> tuple[str, ...]:
     >>> as_tags([{"tag": "Sun"}, {"tag": None}], "tag"), as_tags("#sun, #moon"), as_tags(["sun"]), as_tags(7)
     (('Sun',), ('sun', 'moon'), ('sun',), ())
     """
+    if value is None:
+        return ()
     if isinstance(value, str):
         return tuple(filter(None, _TAG_BREAKS.split(value)))
     if not isinstance(value, list | tuple):
