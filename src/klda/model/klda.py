@@ -21,7 +21,7 @@ from klda.errors import DataError, FormatError, SettingError, TrainingError
 from klda.model import checkpoint as files
 from klda.model import growth, prior, scores
 from klda.model.data import Floats, TrainingData, training_data
-from klda.model.networks import Bags
+from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Partition, Relaxation, Settings
 from klda.model.trainer import Trainer, split
@@ -379,7 +379,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def completion(self, corpus: Corpus, *, random_state: int = 0) -> float:
         """Log predictive probability a token of one half of each document given the other (higher is better).
 
-        Every token that a candidate covers belongs to the given half; the others fall by the toss of a coin.
+        Every token of a word that some candidate covers belongs to the given half, so that all models predict the same.
         """
         data = self._data(corpus)
         target = scores.completion_targets(data, np.random.default_rng(random_state))
@@ -475,7 +475,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _distributions(self, sets: Sequence[Sequence[str | Keyword]]) -> Probabilities:
         """Topic-word matrices of keyword sets. # (n, K, V)"""
         parameters = self._fitted.parameters_
-        bags = Bags.of([self._columns(one) for one in sets], parameters.theta.device)
+        bags = KeywordBags.of([self._columns(one) for one in sets], parameters.theta.device)
         matrices: Probabilities = parameters.topic_word.log_distribution(bags).exp().cpu().numpy()
         return matrices
 

@@ -21,7 +21,7 @@ SLOPE = 0.01
 
 
 @dataclass(frozen=True)
-class Bags:
+class KeywordBags:
     """Keyword sets end to end; `values` holds relaxed keywords, None when every value is 1."""
 
     keywords: Tensor  # (A,)
@@ -32,10 +32,10 @@ class Bags:
         return len(self.start)
 
     @classmethod
-    def of(cls, sets: Sequence[Sequence[int]], device: torch.device | str = "cpu") -> Bags:
+    def of(cls, sets: Sequence[Sequence[int]], device: torch.device | str = "cpu") -> KeywordBags:
         """These sets of keyword numbers.
 
-        >>> Bags.of([[3, 1], [], [2]]).start
+        >>> KeywordBags.of([[3, 1], [], [2]]).start
         tensor([0, 2, 2])
         """
         flat = [keyword for one in sets for keyword in one]
@@ -47,11 +47,11 @@ class Bags:
 class TopicWord(Protocol):
     """g: from keyword sets to one word distribution for each topic."""
 
-    def word_log_probability(self, bags: Bags, bag: Tensor, word: Tensor) -> Tensor:
+    def word_log_probability(self, bags: KeywordBags, bag: Tensor, word: Tensor) -> Tensor:
         """log β at (bag, every topic, word); differentiable. # (T,), (T,) → (T, K)"""
         ...
 
-    def log_distribution(self, bags: Bags) -> Tensor:
+    def log_distribution(self, bags: KeywordBags) -> Tensor:
         """log β in full. # (S, K, V)"""
         ...
 
@@ -67,7 +67,7 @@ class TopicWord(Protocol):
 class TopicPrior(Protocol):
     """f: from keyword sets to the Dirichlet prior of topic weights."""
 
-    def __call__(self, bags: Bags) -> Tensor:
+    def __call__(self, bags: KeywordBags) -> Tensor:
         """Positive numbers. # (S, K)"""
         ...
 
@@ -90,7 +90,7 @@ class KeywordLayers(nn.Module):
             self.dense.append(nn.Parameter(_uniform((n_in, n_out), n_in, generator)))
             self.dense.append(nn.Parameter(_uniform((n_out,), n_in, generator)))
 
-    def forward(self, bags: Bags) -> Tensor:
+    def forward(self, bags: KeywordBags) -> Tensor:
         """The features of each keyword set. # (S, F)"""
         x = functional.embedding_bag(
             bags.keywords, self.keyword, bags.start, mode="sum", per_sample_weights=bags.values
@@ -129,15 +129,15 @@ class TopicWordNetwork(nn.Module):
             self.output.data[-1] = word_bias
         self._workspace = Workspace()
 
-    def features(self, bags: Bags) -> Tensor:
+    def features(self, bags: KeywordBags) -> Tensor:
         """What the last layer is applied to; the final 1 meets the bias. # (S, F + 1)"""
         return functional.pad(self.layers(bags), (0, 1), value=1.0)
 
-    def word_log_probability(self, bags: Bags, bag: Tensor, word: Tensor) -> Tensor:
+    def word_log_probability(self, bags: KeywordBags, bag: Tensor, word: Tensor) -> Tensor:
         """log β at (bag, every topic, word); differentiable. # (T,), (T,) → (T, K)"""
         return word_log_probability(self.features(bags), self.output, bag, word, self._workspace)
 
-    def log_distribution(self, bags: Bags) -> Tensor:
+    def log_distribution(self, bags: KeywordBags) -> Tensor:
         """log β in full. # (S, K, V)"""
         return torch.log_softmax(torch.tensordot(self.features(bags), self.output, 1), -1)
 
@@ -153,7 +153,7 @@ class FixedTopicPrior(nn.Module):
         super().__init__()
         self.n_topics = n_topics
 
-    def forward(self, bags: Bags) -> Tensor:
+    def forward(self, bags: KeywordBags) -> Tensor:
         """Ones. # (S, K)"""
         return torch.ones(len(bags), self.n_topics, device=bags.keywords.device)
 
@@ -169,7 +169,7 @@ class TopicPriorNetwork(nn.Module):
         self.weight = nn.Parameter(_uniform((hidden[-1], n_topics), hidden[-1], generator))
         self.bias = nn.Parameter(torch.full((n_topics,), 0.5413))  # softplus⁻¹(1)
 
-    def forward(self, bags: Bags) -> Tensor:
+    def forward(self, bags: KeywordBags) -> Tensor:
         """Positive numbers. # (S, K)"""
         return functional.softplus(torch.addmm(self.bias, self.layers(bags), self.weight)) + 1e-3
 

@@ -81,6 +81,46 @@ def initial_theta(keyword_frequency: Floats, settings: Settings) -> Tensor:
     return torch.from_numpy(np.log(rate) - np.log1p(-rate)).float() + settings.keyword_penalty
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """Rows as the model sees them: log β of their words, and γ, φ at their best."""
+
+    log_beta: Tensor  # (T, K)
+    prior: Tensor  # (R, K)
+    counts: Tensor  # (T,)
+    gamma: Tensor  # (R, K)
+    phi: Tensor  # (T, K)
+
+    def terms(self, rows: Rows, *, keyword_log_probability: Tensor, keyword_log_density: Tensor) -> bound.Terms:
+        """The seven terms of every row; differentiable in all parameters."""
+        return bound.terms(
+            keyword_log_probability=keyword_log_probability,
+            keyword_log_density=keyword_log_density,
+            prior=self.prior,
+            gamma=self.gamma,
+            phi=self.phi,
+            word_log_probability=self.log_beta,
+            counts=self.counts,
+            row=rows.token_row,
+        )
+
+
+def explain(parameters: Parameters, rows: Rows, settings: Settings) -> Explanation:
+    """Takes rows through the networks and the E-step."""
+    log_beta = parameters.topic_word.word_log_probability(rows.bags, rows.token_bag, rows.words)
+    topic_prior = parameters.topic_prior(rows.bags)[rows.bag].to(log_beta.dtype)
+    counts = rows.counts.to(log_beta.dtype)
+    gamma, phi = expectation(
+        log_beta.detach(),
+        counts,
+        rows.token_row,
+        topic_prior.detach(),
+        iterations=settings.expectation_iterations,
+        tolerance=settings.expectation_tolerance,
+    )
+    return Explanation(log_beta, topic_prior, counts, gamma, phi)
+
+
 def row_terms(
     parameters: Parameters,
     rows: Rows,
@@ -90,25 +130,8 @@ def row_terms(
     keyword_log_density: Tensor,
 ) -> bound.Terms:
     """The seven terms of every row at its best γ and φ; differentiable in all parameters."""
-    log_beta = parameters.topic_word.word_log_probability(rows.bags, rows.token_bag, rows.words)  # (T, K)
-    topic_prior = parameters.topic_prior(rows.bags)[rows.bag]  # (R, K)
-    gamma, phi = expectation(
-        log_beta.detach(),
-        rows.counts,
-        rows.token_row,
-        topic_prior.detach(),
-        iterations=settings.expectation_iterations,
-        tolerance=settings.expectation_tolerance,
-    )
-    return bound.terms(
-        keyword_log_probability=keyword_log_probability,
-        keyword_log_density=keyword_log_density,
-        prior=topic_prior,
-        gamma=gamma,
-        phi=phi,
-        word_log_probability=log_beta,
-        counts=rows.counts,
-        row=rows.token_row,
+    return explain(parameters, rows, settings).terms(
+        rows, keyword_log_probability=keyword_log_probability, keyword_log_density=keyword_log_density
     )
 
 

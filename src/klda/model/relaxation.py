@@ -17,7 +17,7 @@ from torch import Tensor
 
 from klda.corpus.documents import Ints, gather, offsets
 from klda.model.batches import Batch
-from klda.model.networks import Bags
+from klda.model.networks import KeywordBags
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Rows:
     """Documents under keyword sets, and the tokens that are left to explain once the keywords are taken out."""
 
     document: Tensor  # (R,)  local
-    bags: Bags  # the distinct keyword sets
+    bags: KeywordBags  # the distinct keyword sets
     bag: Tensor  # (R,)  which of them is the row's
     token: Tensor  # (T,)  local entry of the batch that each token of a row is
     words: Tensor  # (T,)
@@ -117,7 +117,7 @@ def enumerate_rows(
 
     return Rows(
         tensor(document),
-        Bags(tensor(bag_keywords), tensor(offsets(size[first])[:-1])),
+        KeywordBags(tensor(bag_keywords), tensor(offsets(size[first])[:-1])),
         tensor(bag),
         tensor(token),
         tensor(batch.words[token].astype(np.int64)),
@@ -176,7 +176,7 @@ def relaxed_rows(batch: Batch, y: Tensor, *, threshold: float = 0.5) -> Rows:
     document = torch.arange(len(batch), device=device)
     return Rows(
         document,
-        Bags(tensor(batch.pair_keyword.astype(np.int64)), tensor(batch.pair_start[:-1]), y),
+        KeywordBags(tensor(batch.pair_keyword.astype(np.int64)), tensor(batch.pair_start[:-1]), y),
         document,
         torch.arange(len(batch.words), device=device),
         tensor(batch.words.astype(np.int64)),

@@ -10,11 +10,9 @@ import torch
 from torch import Tensor
 
 from klda.corpus.documents import Ints
-from klda.model import bound
 from klda.model.batches import Batch, make_batch
 from klda.model.data import Floats, TrainingData
-from klda.model.expectation import expectation
-from klda.model.objective import Parameters, row_keyword_log_probability, row_terms
+from klda.model.objective import Explanation, Parameters, explain, row_keyword_log_probability, row_terms
 from klda.model.relaxation import Choice, Rows, all_observed, enumerate_rows
 from klda.model.settings import Settings
 
@@ -154,7 +152,8 @@ def topic_shares(parameters: Parameters, data: TrainingData, settings: Settings)
     """The expected topic weights of each document, over its keyword sets as they explain it. # (D, K)"""
     shares = []
     for batch in chunks(data):
-        rows, value, gamma, _ = _explained(parameters, batch, settings, None)
+        rows, value, explanation = _explained(parameters, batch, settings, None)
+        gamma = explanation.gamma
         weight = torch.exp(value - log_sum_rows(value, rows.document, len(batch))[rows.document])
         mean = gamma / gamma.sum(1, keepdim=True) * weight[:, None]
         shares.append(mean.new_zeros(len(batch), mean.shape[1]).index_add_(0, rows.document, mean))
@@ -164,9 +163,14 @@ def topic_shares(parameters: Parameters, data: TrainingData, settings: Settings)
 
 
 def completion_targets(data: TrainingData, generator: np.random.Generator) -> Floats:
-    """How many of each entry's tokens belong to the half to be predicted; none that a candidate covers. # (nnz,)"""
+    """How many of each entry's tokens are to be predicted: about half; none of a word that a candidate covers. # (nnz,)
+
+    So models which are told a document's keywords and those which are not predict the same tokens.
+    """
     target = generator.binomial(data.counts, 0.5).astype(np.float64)
-    target[data.cover.values] = 0
+    shown = np.zeros(data.n_words, dtype=bool)
+    shown[data.keyword_words.values] = True
+    target[shown[data.words]] = 0
     return target
 
 
@@ -180,10 +184,11 @@ def completion(parameters: Parameters, data: TrainingData, settings: Settings, t
     for batch in chunks(data):
         first = data.indptr[batch.documents[0]]
         of_batch = torch.from_numpy(target[first : first + len(batch.words)]).float().to(parameters.theta.device)
-        rows, value, gamma, log_beta = _explained(parameters, batch, settings, of_batch)
+        rows, value, explanation = _explained(parameters, batch, settings, of_batch)
+        gamma = explanation.gamma
         weight = value - log_sum_rows(value, rows.document, len(batch))[rows.document]  # (R,)  log
         log_topic = torch.log(gamma / gamma.sum(1, keepdim=True))
-        of_row = torch.logsumexp(log_beta + log_topic[rows.token_row], 1) + weight[rows.token_row]  # (T,)
+        of_row = torch.logsumexp(explanation.log_beta + log_topic[rows.token_row], 1) + weight[rows.token_row]  # (T,)
         predicted = log_sum_rows(of_row, rows.token, len(batch.words))  # (n,)
         wanted = of_batch > 0
         total += float((predicted[wanted] * of_batch[wanted]).sum(dtype=torch.float64))
@@ -193,28 +198,19 @@ def completion(parameters: Parameters, data: TrainingData, settings: Settings, t
 
 def _explained(
     parameters: Parameters, batch: Batch, settings: Settings, target: Tensor | None
-) -> tuple[Rows, Tensor, Tensor, Tensor]:
-    """Rows of all keyword sets with their bound, γ and log β; target tokens are kept out of sight."""
+) -> tuple[Rows, Tensor, Explanation]:
+    """Rows of all keyword sets, their bound, and their explanation; target tokens are kept out of sight."""
     rows = enumerate_rows(
         batch,
         leading_pairs(batch, settings.enumeration_limit),
         allow_empty=settings.allow_empty,
         device=parameters.theta.device,
     )
-    counts = rows.counts if target is None else rows.counts - target[rows.token]
-    seen = replace(rows, counts=counts)
-    log_beta = parameters.topic_word.word_log_probability(rows.bags, rows.token_bag, rows.words)
-    topic_prior = parameters.topic_prior(rows.bags)[rows.bag]
-    gamma, phi = expectation(log_beta, counts, rows.token_row, topic_prior, iterations=100, tolerance=1e-4)
+    if target is not None:
+        rows = replace(rows, counts=rows.counts - target[rows.token])
+    explanation = explain(parameters, rows, replace(settings, expectation_iterations=100))
     log_prior = row_keyword_log_probability(parameters.theta, rows, batch, settings)
-    value = bound.terms(
-        keyword_log_probability=log_prior,
-        keyword_log_density=torch.zeros_like(log_prior),
-        prior=topic_prior,
-        gamma=gamma,
-        phi=phi,
-        word_log_probability=log_beta,
-        counts=seen.counts,
-        row=rows.token_row,
+    value = explanation.terms(
+        rows, keyword_log_probability=log_prior, keyword_log_density=torch.zeros_like(log_prior)
     ).total()
-    return rows, value, gamma, log_beta
+    return rows, value, explanation

@@ -52,7 +52,7 @@ class _WordLogProbability(torch.autograd.Function):
         picked = out.view(-1)[at]
         total, shift = _exponentiate(features, flat, cube, out)
         ctx.save_for_backward(features, weight, bag, at, total)
-        ctx.exponentials = out
+        ctx.exponentials, ctx.written = out, out._version
         return picked - (shift + total.log())[bag]
 
     @staticmethod
@@ -60,6 +60,8 @@ class _WordLogProbability(torch.autograd.Function):
         features, weight, bag, at, total = ctx.saved_tensors
         n_features, n_topics, n_words = weight.shape
         out = ctx.exponentials
+        # The gradient takes the place of the exponentials, so there is one backward pass, before any other use.
+        assert out._version == ctx.written, "the workspace was used again before this backward pass"
         expected = torch.zeros_like(total).index_add_(0, bag, gradient)  # (S, K)
         out.view(-1, n_topics, n_words).mul_((-expected / total)[..., None])
         out.view(-1).index_add_(0, at.view(-1), gradient.reshape(-1))

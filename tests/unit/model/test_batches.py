@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from klda.errors import SettingError
+from klda.model.batches import DocumentSampler, make_batch
+from klda.model.data import recency_weights, training_data
+from tests.unit.model.small import corpus_of, data_of, random_data
+
+
+def test_a_batch_holds_its_documents_tokens_pairs_and_covers():
+    data = data_of([[5, 0, 0], [1, 2], [3, 1, 0, 1]], [[0], [1], [0, 1]], [[0], [1, 3]], 6)
+    batch = make_batch(data, np.array([0, 2]))
+    assert batch.words.tolist() == [0, 5, 0, 1, 3]
+    assert batch.counts.tolist() == [2, 1, 1, 2, 1]
+    assert batch.token_start.tolist() == [0, 2, 5]
+    assert batch.n_tokens == 7
+    assert batch.pair.tolist() == [0, 2, 3]
+    assert batch.pair_keyword.tolist() == [0, 0, 1]
+    covered = np.split(batch.cover_token, batch.cover_start[1:-1])
+    assert [one.tolist() for one in covered] == [[0], [2], [3, 4]]
+
+
+def test_a_candidate_that_is_no_token_covers_nothing():
+    data = data_of([[4, 5]], [[0]], [[1]], 6)
+    assert data.cover.lists() == [[]]
+
+
+def test_documents_are_drawn_in_proportion_to_their_weight():
+    weights = np.array([1.0, 3.0, 0.0, 2.0, 2.0])
+    sampler = DocumentSampler(weights)
+    generator = np.random.default_rng(0)
+    drawn = np.bincount(np.concatenate([sampler.draw(1, generator) for _ in range(8000)]), minlength=len(weights))
+    np.testing.assert_allclose(drawn / 8000, weights / 8, atol=0.02)
+
+
+def test_a_batch_has_no_document_twice_and_spans_the_corpus():
+    sampler = DocumentSampler(np.ones(1000))
+    drawn = sampler.draw(100, np.random.default_rng(0))
+    assert len(np.unique(drawn)) == len(drawn) == 100
+    assert (drawn // 10 == np.arange(100)).all()
+
+
+def test_a_batch_larger_than_the_corpus_is_the_corpus():
+    assert DocumentSampler(np.ones(5)).draw(64, np.random.default_rng(0)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_frequencies_follow_the_weights():
+    data = data_of([[0, 2], [1, 2]], [[0], [1]], [[0], [1]], 3, weights=[1.5, 0.5])
+    np.testing.assert_allclose(data.word_frequency, [1.5, 0.5, 2.0])
+    np.testing.assert_allclose(data.keyword_frequency, [0.75, 0.25])
+    assert data.n_tokens == 4
+
+
+def test_taking_documents_keeps_their_rows():
+    data = random_data()
+    some = data.take(np.array([3, 7]))
+    assert some.observed.lists() == [data.observed[3].tolist(), data.observed[7].tolist()]
+    assert some.lengths.tolist() == data.lengths[[3, 7]].tolist()
+
+
+def test_recency_halves_a_documents_weight_every_half_life():
+    documents = corpus_of(random_data(n_documents=6), n_windows=3).documents
+    weights = recency_weights(documents, 1.0)
+    np.testing.assert_allclose(weights[[0, 2, 4]] / weights[4], [0.25, 0.5, 1])
+    assert weights.mean() == pytest.approx(1)
+    assert (recency_weights(documents, None) == 1).all()
+    with pytest.raises(SettingError, match="half_life"):
+        recency_weights(documents, 0)
+
+
+def test_a_corpus_gives_its_arrays():
+    corpus = corpus_of(random_data())
+    data = training_data(corpus)
+    assert data.n_words == 12
+    assert data.n_keywords == 4
+    assert data.n_pairs == len(corpus.observed.values)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+
+from klda.errors import FormatError
+from klda.model import checkpoint
+
+TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor([True, False])}
+
+
+def test_a_record_comes_back_as_it_was(tmp_path: Path):
+    checkpoint.write(tmp_path / "new", "model", TENSORS, {"text": "naïve", "n": 3})
+    tensors, facts = checkpoint.read(tmp_path / "new", "model")
+    assert facts == {"text": "naïve", "n": 3}
+    assert all(torch.equal(tensors[name], TENSORS[name]) for name in TENSORS)
+
+
+def test_a_new_record_replaces_the_old_and_leaves_nothing_behind(tmp_path: Path):
+    checkpoint.write(tmp_path, "model", TENSORS, {})
+    checkpoint.write(tmp_path, "model", {"a": torch.zeros(1)}, {"second": True})
+    assert checkpoint.read(tmp_path, "model")[1] == {"second": True}
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_write_that_dies_before_its_end_leaves_the_old_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    checkpoint.write(tmp_path, "model", TENSORS, {"first": True})
+    replace = Path.replace
+
+    def die_at_json(self: Path, target: Path) -> Path:
+        if target.suffix == ".json":
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", die_at_json)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.write(tmp_path, "model", {"a": torch.zeros(1)}, {})
+    monkeypatch.undo()
+    assert checkpoint.read(tmp_path, "model")[1] == {"first": True}
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "gone", "json", "pickle", "newer", "elsewhere"])
+def test_a_damaged_or_foreign_record_gives_our_error(tmp_path: Path, damage: str):
+    checkpoint.write(tmp_path, "model", TENSORS, {})
+    weights = next(tmp_path.glob("*.safetensors"))
+    record = tmp_path / "model.json"
+    content = weights.read_bytes()
+    if damage == "cut":
+        weights.write_bytes(content[:-3])
+    elif damage == "flip":
+        weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    elif damage == "gone":
+        weights.unlink()
+    elif damage == "json":
+        record.write_text("{")
+    elif damage == "pickle":
+        record.write_bytes(pickle.dumps({"version": 1}))
+    else:
+        facts = json.loads(record.read_text())
+        facts |= {"version": 99} if damage == "newer" else {"tensors": "../" + weights.name}
+        record.write_text(json.dumps(facts))
+    with pytest.raises(FormatError, match="model"):
+        checkpoint.read(tmp_path, "model")
+
+
+def test_a_record_that_is_not_there_is_named(tmp_path: Path):
+    assert not checkpoint.exists(tmp_path, "model")
+    with pytest.raises(FormatError, match="missing"):
+        checkpoint.read(tmp_path, "model")

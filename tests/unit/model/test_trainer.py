@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from klda.errors import DataError, TrainingError
+from klda.model.data import TrainingData
+from klda.model.objective import initial_parameters, initial_theta
+from klda.model.prior import log_partition_gradient
+from klda.model.settings import Settings
+from klda.model.trainer import PRETRAINING, TRAINING, Trainer, split
+from tests.unit.model.small import data_of, random_data
+
+QUICK = Settings(
+    n_topics=2,
+    hidden=(8, 8),
+    batch_size=16,
+    pretraining_iterations=6,
+    max_iterations=8,
+    check_every=4,
+    held_out=0.2,
+    patience=None,
+)
+
+
+def trainer_of(data: TrainingData, settings: Settings) -> Trainer:
+    parts = split(data, settings)
+    parameters = initial_parameters(
+        settings,
+        n_words=data.n_words,
+        word_frequency=parts.training.word_frequency,
+        keyword_frequency=parts.training.keyword_frequency,
+        generator=torch.Generator().manual_seed(settings.random_state),
+    )
+    return Trainer(parameters, parts, settings)
+
+
+def copied(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: tensor.clone() for name, tensor in tensors.items()}
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("relaxation", ["enumerate", "gumbel", "categorical"])
+@pytest.mark.parametrize("partition", ["exact", "gibbs"])
+def test_the_same_seed_gives_the_same_parameters_bit_for_bit(relaxation: str, partition: str):
+    settings = replace(QUICK, relaxation=relaxation, partition=partition)
+    runs = [trainer_of(random_data(), settings) for _ in range(2)]
+    for run in runs:
+        run.run()
+    assert same(runs[0].state.tensors(), runs[1].state.tensors())
+    other = trainer_of(random_data(), replace(settings, random_state=1))
+    other.run()
+    assert not same(runs[0].state.tensors(), other.state.tensors())
+
+
+@pytest.mark.parametrize("stop_at", [3, 6, 11])
+@pytest.mark.parametrize(("relaxation", "partition"), [("enumerate", "exact"), ("gumbel", "gibbs")])
+def test_a_run_resumed_from_any_iteration_equals_one_that_never_stopped(stop_at, relaxation, partition):
+    settings = replace(QUICK, relaxation=relaxation, partition=partition, topic_prior="parametric")
+    data = random_data()
+    whole = trainer_of(data, settings)
+    whole.run()
+
+    kept: list[tuple[dict[str, torch.Tensor], dict[str, object]]] = []
+    seen = 0
+
+    def interrupt(stage: str, done: int, total: int | None = None, **facts: float) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == stop_at:
+            raise KeyboardInterrupt
+
+    stopped = trainer_of(data, settings)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run(save=lambda state: kept.append((copied(state.tensors()), state.facts())), progress=interrupt)
+    resumed = trainer_of(data, settings)
+    resumed.state.restore(*kept[-1])
+    resumed.run()
+    assert same(resumed.state.tensors(), whole.state.tensors())
+    assert resumed.state.position == whole.state.position
+
+
+def test_training_raises_the_held_out_bound():
+    generator = np.random.default_rng(0)
+    documents, observed = [], []
+    for _ in range(300):
+        j = int(generator.integers(2))
+        documents.append([j, *(2 + 4 * j + generator.integers(0, 4, 6)).tolist()])
+        observed.append([j])
+    data = data_of(documents, observed, [[0], [1]], 10)
+    trainer = trainer_of(data, replace(QUICK, pretraining_iterations=40, max_iterations=20, learning_rate=0.02))
+    trainer.run()
+    of_pretraining = [v for stage, _, v in trainer.state.position.history if stage == PRETRAINING]
+    of_training = [v for stage, _, v in trainer.state.position.history if stage == TRAINING]
+    assert of_pretraining[-1] > of_pretraining[0] + 0.3
+    assert of_training[-1] >= of_training[0] - 0.01
+
+
+def test_pre_training_leaves_theta_and_epsilon_alone():
+    trainer = trainer_of(random_data(), replace(QUICK, max_iterations=0))
+    theta = trainer.state.parameters.theta.detach().clone()
+    trainer.run()
+    assert torch.equal(theta, trainer.state.parameters.theta)
+    assert not trainer.state.keyword_logits.values.any()
+
+
+def test_only_the_pairs_of_visited_documents_move():
+    data = random_data(n_documents=200)
+    trainer = trainer_of(data, replace(QUICK, pretraining_iterations=0, max_iterations=1, relaxation="gumbel"))
+    trainer.run()
+    moved = trainer.state.keyword_logits.values != 0
+    assert 0 < int(moved.sum()) < data.n_pairs / 2
+    assert torch.equal(moved, trainer.state.keyword_logits.last_visit == 1)
+
+
+def test_the_end_has_the_parameters_of_the_best_check():
+    trainer = trainer_of(random_data(), replace(QUICK, learning_rate=0.3, max_iterations=12))
+    trainer.run()
+    assert same(trainer.state.best, trainer.state.parameters.tensors())
+
+
+def test_a_stage_stops_when_the_smoothed_bound_no_longer_gains():
+    settings = replace(QUICK, max_iterations=400, pretraining_iterations=400, patience=2, min_improvement=10.0)
+    trainer = trainer_of(random_data(), settings)
+    trainer.run()
+    assert trainer.state.position.stopped
+    assert trainer.state.position.iteration == 8
+
+
+def test_nan_is_named_and_the_last_good_state_stays():
+    data = random_data()
+    trainer = trainer_of(data, replace(QUICK, pretraining_iterations=0))
+    saved = []
+
+    def spoil(stage: str, done: int, total: int | None = None, **facts: float) -> None:
+        if done == 5:
+            trainer.state.parameters.theta.data[0] = torch.nan
+
+    with pytest.raises(TrainingError, match=r"training, iteration 6: keyword_prior not finite; lower learning_rate"):
+        trainer.run(save=lambda state: saved.append(copied(state.tensors())), progress=spoil)
+    assert len(saved) == 1
+    assert all(torch.isfinite(t).all() for t in saved[0].values() if t.is_floating_point())
+
+
+def test_divergence_is_found_at_the_next_check():
+    trainer = trainer_of(random_data(), replace(QUICK, learning_rate=30.0, pretraining_iterations=100))
+    with pytest.raises(TrainingError, match="held-out bound went to"):
+        trainer.run()
+
+
+def test_progress_tells_stage_bound_and_temperature():
+    calls = []
+    trainer = trainer_of(random_data(), QUICK)
+    trainer.run(progress=lambda stage, done, total=None, **facts: calls.append((stage, done, total, facts)))
+    assert [call[:3] for call in calls] == [
+        *(("pretraining", i, 6) for i in range(1, 7)),
+        *(("training", i, 8) for i in range(1, 9)),
+    ]
+    assert all(facts.keys() == {"bound", "temperature"} for *_, facts in calls)
+
+
+def test_without_documents_there_is_nothing_to_train():
+    with pytest.raises(DataError, match="candidate"):
+        split(random_data().take(np.zeros(0, dtype=np.int64)), QUICK)
+
+
+def test_a_checkpoint_of_other_shapes_is_refused():
+    one, other = trainer_of(random_data(), QUICK), trainer_of(random_data(n_documents=90), QUICK)
+    with pytest.raises(TrainingError, match="does not belong"):
+        other.state.restore(one.state.tensors(), one.state.facts())
+
+
+def test_calibrated_theta_gives_every_keyword_its_share():
+    share = np.array([0.5, 0.4, 0.3, 0.1])
+    theta = initial_theta(share, QUICK)
+    rates = log_partition_gradient(theta, QUICK.keyword_penalty)
+    torch.testing.assert_close(rates.double(), torch.from_numpy(share), atol=1e-4, rtol=0)
+    literal = initial_theta(share, replace(QUICK, theta_start="log_frequency"))
+    torch.testing.assert_close(literal.double(), torch.from_numpy(np.log(share)), atol=1e-6, rtol=0)
