@@ -1,0 +1,44 @@
+"""Options that several commands share, declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from klda.cli.output import Format
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(help="Files or folders of posts; the format is recognised. May be .gz or .zst.", show_default=False),
+]
+Keywords = Annotated[
+    str,
+    typer.Option("--keywords", "-k", help='Current keywords: a,b,"two words", or @file with one a line.'),
+]
+Candidates = Annotated[
+    str | None,
+    typer.Option(
+        "--candidates", help="Words that may be proposed, written like --keywords; found in the data if left out."
+    ),
+]
+WindowLength = Annotated[str, typer.Option("--window", help="Length of a window: 7d, 1d, 6h, 30m.")]
+Reposts = Annotated[bool, typer.Option("--reposts/--no-reposts", help="Keep reposts, or drop and count them.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first bad line instead of counting it.")]
+Mapping = Annotated[
+    list[str] | None,
+    typer.Option("--map", help="A foreign column name, as field=column; may be repeated.", show_default=False),
+]
+Timezone = Annotated[
+    str | None, typer.Option("--timezone", help="Zone of times that carry none, for example Europe/Berlin.")
+]
+Language = Annotated[str, typer.Option("--language", help="Language of the text: stemmer and stop words follow it.")]
+OnlyLanguage = Annotated[
+    bool, typer.Option("--only-language", help="Drop and count posts in other languages than --language.")
+]
+MinCount = Annotated[int, typer.Option("--min-count", min=1, help="Rarer words share one placeholder.")]
+Stem = Annotated[bool, typer.Option("--stem", help="Match every form of a typed keyword's stem, not only as typed.")]
+Adjacent = Annotated[bool, typer.Option("--adjacent", help="Words of a phrase must stand side by side.")]
+OutputFormat = Annotated[Format, typer.Option("--format", help="How to print the result.")]
+Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]

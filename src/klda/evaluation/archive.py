@@ -1,0 +1,99 @@
+"""An archive as a replay sees it: every post of every window, and what a filter would have collected of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.documents import Documents, Ints, merged
+from klda.corpus.matching import Matcher
+from klda.corpus.recode import frequent_vocabulary, recoded
+from klda.types import KeywordSet
+
+
+@dataclass(frozen=True)
+class Archive:
+    """All posts of a corpus, whether they carry one of its candidates or not; positions are in the order of time."""
+
+    corpus: Corpus
+
+    @cached_property
+    def documents(self) -> Documents:
+        """Every post as a document."""
+        return merged(self.corpus.documents, self.corpus.apart)
+
+    @cached_property
+    def labels(self) -> NDArray[np.object_]:
+        """What the archive says each post is about, None where it does not. # (D,)"""
+        return np.array(self.corpus.posts.column("label", self.documents.post).to_pylist(), dtype=object)
+
+    @property
+    def n_windows(self) -> int:
+        """How many windows the archive spans."""
+        return self.corpus.n_windows
+
+    def positions(self, window: int) -> Ints:
+        """All posts of one window."""
+        low, high = np.searchsorted(self.documents.window, [window, window + 1])
+        return np.arange(low, high)
+
+    def on_topic(self, labels: frozenset[str], window: int) -> Ints:
+        """The posts of one window that carry one of these labels."""
+        inside = self.positions(window)
+        return inside[np.isin(self.labels[inside], list(labels))]
+
+    def collect(
+        self,
+        window: int,
+        keywords: KeywordSet,
+        *,
+        cap: int | None = None,
+        generator: np.random.Generator | None = None,
+    ) -> Ints:
+        """The posts of one window that a filter with these keywords lets through; beyond `cap` a uniform sample."""
+        inside = self.positions(window)
+        texts = self.corpus.posts.texts(self.documents.post[inside])
+        found = Matcher(keywords, adjacent=self.corpus.adjacent).match_many(texts)
+        caught = inside[found.lengths > 0]
+        if cap is None or len(caught) <= cap:
+            return caught
+        if generator is None:
+            raise ValueError("a cap needs a generator to choose which posts are kept")
+        return np.sort(generator.choice(caught, size=cap, replace=False))
+
+    def seen(
+        self,
+        positions: Ints,
+        history: Sequence[KeywordSet],
+        *,
+        first_window: int = 0,
+        candidates: KeywordSet | None = None,
+        min_count: int = 10,
+    ) -> Corpus:
+        """What a collector knows: these posts, the lists it used in each window from `first_window` on, nothing else.
+
+        Words that occur fewer than `min_count` times in these posts become the placeholder, so that no word is known
+        before it was collected.
+        """
+        last_window = first_window + len(history)
+        chosen = self.documents.take(positions).shifted(first_window)
+        everything = replace(
+            self.corpus,
+            documents=chosen.take(slice(0, 0)),
+            observed=self.corpus.observed.take(np.arange(0)),
+            apart=chosen,
+            windows=self.corpus.windows[first_window:last_window],
+            history=tuple(history),
+        )
+        keywords = candidates if candidates is not None else _union(history)
+        collected = everything.with_candidates(keywords)
+        return recoded(collected, frequent_vocabulary(collected, min_count))
+
+
+def _union(sets: Sequence[KeywordSet]) -> KeywordSet:
+    return KeywordSet(tuple(keyword for keywords in sets for keyword in keywords))

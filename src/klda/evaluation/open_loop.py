@@ -1,0 +1,181 @@
+"""Open loop: the paper's protocol on any archive.
+
+The first week is collected with the subject's keywords, the following weeks with the lists of a fixed rule, so that all
+policies see the same history; only posts that those lists match are seen. Then candidates are assembled, each policy
+proposes, and the test week, collected with all candidates, tells which proposals were right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Literal
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.recode import recoded
+from klda.errors import DataError, SettingError
+from klda.evaluation.archive import Archive
+from klda.evaluation.metrics import Agreement, keyword_level, set_level
+from klda.evaluation.subjects import Subject
+from klda.evaluation.truth import Ranking, Reading, Truth, top_lists
+from klda.policies.candidates import assemble_candidates
+from klda.policies.proposal import Proposal
+from klda.policies.protocol import Policy
+from klda.policies.viral import Viral
+from klda.types import Budget, KeywordSet
+
+History = Literal["viral", "static", "full"]
+HISTORIES: tuple[History, ...] = ("viral", "static", "full")
+MIN_ELIGIBLE = 30
+"""A case counts when at least so many candidates pass the frequency threshold."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question to every policy: this history, this list, these candidates; what next?"""
+
+    subject: Subject
+    test_window: int
+    history: Corpus
+    current: KeywordSet
+    candidates: KeywordSet
+    test: Corpus
+    notes: tuple[str, ...] = ()
+
+
+def open_loop_case(
+    archive: Archive,
+    subject: Subject,
+    test_window: int,
+    *,
+    weeks: int = 10,
+    history: History = "viral",
+    viral: Viral | None = None,
+    n_candidates: int = 45,
+    generator: np.random.Generator,
+) -> Case:
+    """The case of one subject and one test window, with `weeks` windows of history before it."""
+    first = test_window - weeks
+    if first < 0 or test_window >= archive.n_windows:
+        raise SettingError(
+            f"test window {test_window} needs {weeks} windows before it; the archive has {archive.n_windows} windows"
+        )
+    lists, positions, notes = _collected(archive, subject, first, test_window, history, viral, generator)
+    seen = archive.seen(positions, lists, first_window=first)
+    if not len(seen):
+        raise DataError(f"subject {subject.name}: no post of the {weeks} windows carries one of its keywords")
+    found = assemble_candidates(seen, lists[-1], size=n_candidates, viral=viral, generator=generator)
+    candidates = found.keywords
+    if history == "full":
+        positions = np.concatenate([archive.collect(w, candidates) for w in range(first, test_window)])
+    known = archive.seen(positions, lists, first_window=first, candidates=candidates)
+    test = archive.seen(
+        archive.collect(test_window, candidates),
+        [candidates],
+        first_window=test_window,
+        candidates=candidates,
+        min_count=1,
+    )
+    return Case(
+        subject,
+        test_window,
+        known.without_apart(),
+        lists[-1],
+        candidates,
+        recoded(test, known.vocabulary),
+        (*notes, *found.notes),
+    )
+
+
+def _collected(
+    archive: Archive,
+    subject: Subject,
+    first: int,
+    test_window: int,
+    history: History,
+    viral: Viral | None,
+    generator: np.random.Generator,
+) -> tuple[list[KeywordSet], np.ndarray[Any, np.dtype[np.int64]], tuple[str, ...]]:
+    """The list of each window and the posts that the lists collected, by the rule that `history` names."""
+    lists = [subject.keywords]
+    positions = [archive.collect(first, subject.keywords)]
+    notes: tuple[str, ...] = ()
+    for window in range(first + 1, test_window):
+        if history == "viral" and not notes:
+            seen = archive.seen(np.concatenate(positions), lists, first_window=first)
+            try:
+                found = (viral or Viral()).recommended(seen, lists[-1], generator=generator)
+                lists.append(KeywordSet(tuple(found)) if found else lists[-1])
+            except DataError as error:
+                notes = (f"history is static: {error}",)
+                lists.append(lists[-1])
+        else:
+            lists.append(lists[-1])
+        positions.append(archive.collect(window, lists[-1]))
+    return lists, np.concatenate(positions), notes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one policy proposed in a case, and how long it took."""
+
+    policy: str
+    lists: Mapping[str, tuple[str, ...]] | None
+    """For each current keyword; None for a policy that proposes one list for all."""
+    words: tuple[str, ...]
+    seconds: float
+
+    def proposed(self, top: int) -> Mapping[str, Sequence[str]] | Sequence[str]:
+        """What counts as proposed when so many words a keyword are asked for."""
+        return self.words if self.lists is None else top_lists(self.lists, top)
+
+
+def ask(policy: Policy, case: Case, generator: np.random.Generator) -> Answer:
+    """The policy's answer in a case."""
+    start = perf_counter()
+    proposal = policy.propose(case.history, case.current, case.candidates, Budget(), generator=generator)
+    return answer_of(policy.name, proposal, perf_counter() - start)
+
+
+def answer_of(name: str, proposal: Proposal, seconds: float) -> Answer:
+    """A proposal as the metrics read it."""
+    lists = dict(proposal.per_keyword) or None
+    return Answer(name, lists, proposal.next_keywords.texts, seconds)
+
+
+def score(answer: Answer, truth: Ranking, top: int) -> dict[str, float]:
+    """Accuracy and coverage of an answer at set level, and mean accuracy at keyword level."""
+    true = top_lists(truth, top)
+    overall = set_level(answer.proposed(top), true)
+    rows = keyword_level(_per_keyword(answer, true, top), true)
+    return {
+        "accuracy": overall.accuracy,
+        "coverage": overall.coverage,
+        "keyword_accuracy": _mean([row.accuracy for row in rows.values()]),
+    }
+
+
+def _per_keyword(answer: Answer, true: Ranking, top: int) -> Mapping[str, Sequence[str]]:
+    """The lists of an answer; one list for all is the answer to each keyword."""
+    proposed = answer.proposed(top)
+    return proposed if isinstance(proposed, Mapping) else dict.fromkeys(true, proposed)
+
+
+def ceiling(reading: Reading, top: int) -> float:
+    """How far the truth agrees with itself: accuracy of one half's lists against the other's, both ways."""
+    one, other = (top_lists(half, top) for half in reading.halves)
+    ways: list[Agreement] = [set_level(one, other), set_level(other, one)]
+    return _mean([way.accuracy for way in ways])
+
+
+def counts(truth: Truth) -> bool:
+    """Whether a case has enough candidates to tell policies apart."""
+    return truth.n_eligible >= MIN_ELIGIBLE
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else float("nan")

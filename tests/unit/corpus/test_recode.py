@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.recode import frequent_vocabulary, recoded
+from klda.corpus.text import TextSettings
+from klda.types import Post
+
+START = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def corpus(texts):
+    posts = [Post(str(i), START + timedelta(hours=i), text) for i, text in enumerate(texts)]
+    return Corpus.from_posts(posts, ["mask"], settings=TextSettings(min_count=1))
+
+
+def counted(found):
+    """Each document as {word: count}, by name."""
+    documents = found.documents
+    return [
+        {
+            found.vocabulary.words[w]: int(n)
+            for w, n in zip(
+                documents.words[documents.indptr[d] : documents.indptr[d + 1]],
+                documents.counts[documents.indptr[d] : documents.indptr[d + 1]],
+                strict=True,
+            )
+        }
+        for d in range(len(documents))
+    ]
+
+
+def test_words_that_the_new_vocabulary_does_not_know_share_the_placeholder():
+    whole = corpus(["mask shop shop rule", "mask rule law"])
+    small = frequent_vocabulary(corpus(["mask rule", "mask rule"]), min_count=2)
+    assert counted(recoded(whole, small)) == [
+        {"<rare>": 2, "mask": 1, "rule": 1},
+        {"<rare>": 1, "mask": 1, "rule": 1},
+    ]
+
+
+def test_recoding_keeps_every_token_and_document():
+    whole = corpus(["mask shop", "law", "mask law law"])
+    again = recoded(whole, frequent_vocabulary(whole, min_count=3))
+    assert again.documents.n_tokens == whole.documents.n_tokens
+    assert again.apart.n_tokens == whole.apart.n_tokens
+    assert np.array_equal(again.documents.time, whole.documents.time)
+
+
+def test_the_frequent_vocabulary_counts_only_the_documents_at_hand():
+    whole = corpus(["mask shop"] * 3 + ["shop law"] * 9)
+    assert set(frequent_vocabulary(whole, min_count=3).words) == {"<rare>", "mask", "shop"}
+    assert set(frequent_vocabulary(whole.take(slice(0, 2)), min_count=3).words) == {"<rare>"}
+
+
+def test_a_document_without_words_stays_a_document():
+    whole = corpus(["mask", "mask shop"])
+    nothing = frequent_vocabulary(whole, min_count=99)
+    assert counted(recoded(whole, nothing)) == [{"<rare>": 1}, {"<rare>": 2}]

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from klda.corpus.matching import Matcher
+from klda.types import KeywordSet
+
+
+def test_a_filter_collects_exactly_the_posts_that_match(archive):
+    keywords = KeywordSet.of("hospital", "nurse")
+    caught = set(archive.collect(2, keywords).tolist())
+    matcher = Matcher(keywords)
+    for position in archive.positions(2).tolist():
+        text = archive.corpus.posts[int(archive.documents.post[position])].text
+        assert (position in caught) == bool(matcher.match(text))
+
+
+def test_beyond_the_cap_a_uniform_sample_is_kept(archive):
+    keywords = KeywordSet.of("hospital", "nurse")
+    everything = archive.collect(2, keywords)
+    kept = archive.collect(2, keywords, cap=5, generator=np.random.default_rng(0))
+    assert len(kept) == 5
+    assert set(kept.tolist()) <= set(everything.tolist())
+    with pytest.raises(ValueError, match="generator"):
+        archive.collect(2, keywords, cap=5)
+
+
+def test_what_was_not_collected_is_not_seen(archive):
+    first, second = KeywordSet.of("hospital"), KeywordSet.of("nurse")
+    positions = np.concatenate([archive.collect(1, first), archive.collect(2, second)])
+    seen = archive.seen(positions, [first, second], first_window=1)
+    assert len(seen) + len(seen.apart) == len(positions)
+    assert seen.n_windows == 2
+    assert seen.windows == archive.corpus.windows[1:3]
+    assert seen.history == (first, second)
+    times = archive.documents.time[positions]
+    assert np.array_equal(np.sort(times), seen.documents.time)
+
+
+def test_no_word_is_known_before_it_was_collected(archive, world):
+    """The emerging story's words occur in the archive, not in what was collected before it broke."""
+    before = world.emerging.week
+    keywords = KeywordSet.of("hospital", "nurse")
+    positions = np.concatenate([archive.collect(w, keywords) for w in range(before)])
+    seen = archive.seen(positions, [keywords] * before, min_count=1)
+    assert "redlung" in archive.corpus.vocabulary
+    assert "redlung" not in seen.vocabulary
+
+
+def test_labels_say_what_is_on_topic(archive):
+    inside = archive.on_topic(frozenset({"health"}), 3)
+    assert len(inside)
+    assert set(archive.labels[inside]) == {"health"}
+    assert set(archive.documents.window[inside]) == {3}
