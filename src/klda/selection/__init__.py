@@ -11,10 +11,10 @@ from klda.selection.anchor import (
     subject_evidence,
 )
 from klda.selection.budget import Limits
-from klda.selection.choose import ChosenSet, choose
+from klda.selection.choose import ChosenSet, choose_set
+from klda.selection.closed_form import expected_kl
 from klda.selection.divergences import DIVERGENCES, Divergence, divergence
-from klda.selection.expected_kl import expected_kl
-from klda.selection.forecast import forecast
+from klda.selection.forecast import forecast_posts
 from klda.selection.frequency import (
     carrying_any,
     document_counts,
@@ -23,7 +23,7 @@ from klda.selection.frequency import (
     union_window_counts,
     window_counts,
 )
-from klda.selection.frontier import Frontier, frontier, non_dominated
+from klda.selection.frontier import Frontier, non_dominated, trace_frontier
 from klda.selection.high_frequency import (
     gained_counts,
     gained_words,
@@ -56,7 +56,7 @@ __all__ = [
     "UnionVolume",
     "anchored_target",
     "carrying_any",
-    "choose",
+    "choose_set",
     "commonness",
     "distinctive",
     "divergence",
@@ -66,12 +66,11 @@ __all__ = [
     "expected_scores",
     "extend",
     "extend_scored",
-    "forecast",
+    "forecast_posts",
     "frequencies",
     "frequency",
     "from_counts",
     "from_topics",
-    "frontier",
     "gained_counts",
     "gained_words",
     "held_back",
@@ -85,6 +84,7 @@ __all__ = [
     "set_problem",
     "subject_distance",
     "subject_evidence",
+    "trace_frontier",
     "union_window_counts",
     "window_counts",
 ]

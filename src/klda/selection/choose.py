@@ -37,7 +37,7 @@ class ChosenSet:
     drop: Ints
 
 
-def choose(
+def choose_set(
     problem: SetProblem, limits: Limits = Limits(), *, novelty: float = 0.5, current: Ints | None = None
 ) -> ChosenSet:
     """The best set found at a setting of the dial, within the limits.
@@ -48,7 +48,7 @@ def choose(
     >>> problem = set_problem(words, UnionVolume.disjoint(np.array([10.0, 10.0])), target=np.array([0.5, 0.5, 0.0]),
     ...                       emerging=np.array([0.0, 0.0, 0.2]), target_posts=10.0)
     >>> one = Limits(max_keywords=1)
-    >>> choose(problem, one, novelty=0.0).keywords, choose(problem, one, novelty=1.0, current=np.array([0])).add
+    >>> choose_set(problem, one, novelty=0.0).keywords, choose_set(problem, one, novelty=1.0, current=np.array([0])).add
     (array([0]), array([1]))
     """
     search = _Search(problem, limits, novelty)
@@ -84,7 +84,13 @@ class _Search:
         self.alone = self._gains(np.arange(len(problem)), nothing, problem.volume.share(nothing))  # (Q,)
 
     def value(self, chosen: list[int]) -> float:
-        return self.problem.value(self.problem.score(np.array(chosen, dtype=np.int64)), self.novelty)
+        return self.state(chosen)[2]
+
+    def state(self, chosen: list[int]) -> tuple[Ints, Share, float]:
+        """A set as an array, who brings its posts, and its value."""
+        keywords = np.array(chosen, dtype=np.int64)
+        share = self.problem.volume.share(keywords)
+        return keywords, share, self.problem.value(self.problem.score(keywords, share), self.novelty)
 
     def budget_share(self) -> Floats:
         """The part of the posts and terms budgets that each candidate takes alone. # (Q,)"""
@@ -98,19 +104,17 @@ class _Search:
     def fill(self, chosen: list[int], unit: Floats | None = None) -> list[int]:
         """`chosen` and all that the greedy choice adds to it."""
         chosen, bounds = list(chosen), self.alone.copy()
-        while (found := self.best_addition(chosen, bounds, unit)) is not None:
+        while (found := self.best_addition(*self.state(chosen)[:2], bounds, unit)) is not None:
             chosen.append(found[0])
         return chosen
 
     def best_addition(
-        self, chosen: list[int], bounds: Floats, unit: Floats | None = None, leaving_out: int | None = None
+        self, keywords: Ints, share: Share, bounds: Floats, unit: Floats | None = None, leaving_out: int | None = None
     ) -> tuple[int, float] | None:
         """The candidate that adds most (for each `unit` of budget), and its gain; None when none helps.
 
         `bounds` (Q,) are gains at a smaller set, and are brought up to date where they are looked at.
         """
-        keywords = np.array(chosen, dtype=np.int64)
-        share = self.problem.volume.share(keywords)
         may = self.limits.room(keywords, share.posts, share.added_posts)
         if leaving_out is not None:
             may[leaving_out] = False
@@ -138,10 +142,10 @@ class _Search:
             before = list(chosen)
             for keyword in [q for q in chosen if q not in required]:
                 rest = [q for q in chosen if q != keyword]
-                rest_value = self.value(rest)
+                keywords, share, rest_value = self.state(rest)
                 loss = value - rest_value
                 bounds = np.where(self.alone > loss, self.alone, 0.0)
-                found = self.best_addition(rest, bounds, leaving_out=keyword)
+                found = self.best_addition(keywords, share, bounds, leaving_out=keyword)
                 if found is not None and found[1] > loss + _TOLERANCE:
                     chosen, value = [*rest, found[0]], rest_value + found[1]
                 elif loss < -_TOLERANCE:
@@ -160,8 +164,10 @@ class _Search:
         gains = np.empty(len(rows))
         for block in row_blocks(len(rows), problem.words.shape[1]):
             q = rows[block]
-            brought = share.own_credit[q, None] * problem.words[q] + share.moved_credit[q] @ problem.words[chosen]
-            gains[block] = np.minimum(problem.cap, supplied + brought / problem.target_posts) @ self.weights - covered
+            rate = problem.words[q] * (share.own_credit[q, None] / problem.target_posts)  # (block, W)
+            rate += (share.moved_credit[q] / problem.target_posts) @ problem.words[chosen]
+            rate += supplied
+            gains[block] = np.minimum(rate, problem.cap, out=rate) @ self.weights - covered
         added = share.added_posts[rows] / problem.target_posts
         asked = problem.volume.expected[rows] / problem.target_posts
         return gains - problem.overlap_weight * (asked - added) - problem.cost_weight * added - problem.price[rows]

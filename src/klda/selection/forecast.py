@@ -29,12 +29,12 @@ _WORST_ERROR = 4.0
 """Squared relative error at which one window is cut off, so that one explosion does not set everyone's φ."""
 
 
-def forecast(counts: Floats, *, half_life: float = 1.5, coverage: float = COVERAGE) -> Interval:
+def forecast_posts(counts: Floats, *, half_life: float = 1.5, coverage: float = COVERAGE) -> Interval:
     """Expected posts of each keyword in the next window, with an interval, from past counts (Q, T). # each (Q,)
 
     The last column is the latest window.
 
-    >>> steady = forecast(np.array([[20, 22, 19, 20, 21], [0, 0, 0, 0, 0]]))
+    >>> steady = forecast_posts(np.array([[20, 22, 19, 20, 21], [0, 0, 0, 0, 0]]))
     >>> steady.at(0), steady.at(1)
     (Estimate(mean=20.453, low=12.0, high=31.0), Estimate(mean=0.0, low=0.0, high=1.0))
     """

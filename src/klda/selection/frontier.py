@@ -9,7 +9,7 @@ import numpy as np
 from klda.errors import SettingError
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.budget import Limits
-from klda.selection.choose import ChosenSet, choose
+from klda.selection.choose import ChosenSet, choose_set
 from klda.selection.sets import SetProblem
 
 
@@ -27,7 +27,7 @@ class Frontier:
         return self.sets[int(np.abs(self.settings - novelty).argmin())]
 
 
-def frontier(
+def trace_frontier(
     problem: SetProblem,
     limits: Limits = Limits(),
     *,
@@ -43,14 +43,14 @@ def frontier(
     >>> words = np.array([[0.5, 0.5, 0.0], [0.0, 0.2, 0.8]])
     >>> problem = set_problem(words, UnionVolume.disjoint(np.array([10.0, 10.0])), target=np.array([0.5, 0.5, 0.0]),
     ...                       emerging=np.array([0.0, 0.0, 0.2]), target_posts=10.0)
-    >>> curve = frontier(problem, Limits(max_keywords=1), n_settings=3)
+    >>> curve = trace_frontier(problem, Limits(max_keywords=1), n_settings=3)
     >>> [(chosen.score.retention, chosen.score.novelty) for chosen in curve.sets], curve.at(0.9).keywords
     ([(1.0, 0.0), (0.2, 1.0), (0.2, 1.0)], array([1]))
     """
     if n_settings < 2:
         raise SettingError(f"a frontier needs at least 2 settings, got {n_settings}")
     settings = np.linspace(0.0, 1.0, n_settings)
-    found = [choose(problem, limits, novelty=float(setting), current=current) for setting in settings]
+    found = [choose_set(problem, limits, novelty=float(setting), current=current) for setting in settings]
     sets = tuple(_best(problem, found, float(setting)) for setting in settings)
     scores = np.array([[chosen.score.retention, chosen.score.novelty] for chosen in sets])  # (S, 2)
     return Frontier(settings, sets, non_dominated(scores))

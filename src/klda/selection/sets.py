@@ -76,9 +76,9 @@ class SetProblem:
         """s(U): the rate at which a set brings each word. # (W,)"""
         return share.credit @ self.words[keywords] / self.target_posts
 
-    def score(self, keywords: Ints) -> SetScore:
-        """Retention, novelty, overlap, cost, price and posts of a set."""
-        share = self.volume.share(keywords)
+    def score(self, keywords: Ints, share: Share | None = None) -> SetScore:
+        """Retention, novelty, overlap, cost, price and posts of a set; its `share` need not be worked out twice."""
+        share = self.volume.share(keywords) if share is None else share
         covered = np.minimum(self.cap, self.supply(keywords, share))
         asked = float(self.volume.expected[keywords].sum())
         return SetScore(
@@ -116,7 +116,7 @@ def set_problem(
     price: Floats | None = None,
     overlap_weight: float = 0.1,
     cost_weight: float = 0.2,
-    max_words: int = 500,
+    max_words: int = 300,
 ) -> SetProblem:
     """The problem of choosing a set among candidates with these word distributions (Q, V) and volumes.
 

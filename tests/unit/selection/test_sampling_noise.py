@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from klda.errors import SettingError
+from klda.selection import divergence, expected_scores, from_counts, high_frequency_distance
+from tests.unit.selection.strategies import random_distributions
+
+PRIOR = np.full(40, 1 / 40)
+WORDS = random_distributions(7, 6, 40)
+CURRENT = np.array([0, 3])
+
+
+def _scores(tokens, **options):
+    settings = {"prior": PRIOR, "strength": 4.0, "threshold": 0.03, "draws": 40}
+    generator = np.random.default_rng(11)
+    return expected_scores(WORDS, np.full(6, float(tokens)), CURRENT, generator=generator, **(settings | options))
+
+
+def test_expected_scores_agree_with_drawing_word_by_word():
+    tokens, generator = 80, np.random.default_rng(5)
+    kl, distance = [], []
+    for _ in range(400):
+        rows = from_counts(
+            np.array([np.bincount(generator.choice(40, tokens, p=p), minlength=40) for p in WORDS]), PRIOR, 4.0
+        )
+        kl.append(divergence("kl")(rows[CURRENT], rows))
+        distance.append(high_frequency_distance(rows[CURRENT], rows, 0.03))
+    scores = _scores(tokens, draws=400)
+    kl_error = np.std(kl, axis=0) / np.sqrt(400) + 1e-12
+    distance_error = np.std(distance, axis=0) / np.sqrt(400) + 1e-12
+    assert (np.abs(scores.divergence.mean - np.mean(kl, axis=0)) < 6 * kl_error).all()
+    assert (np.abs(scores.distance.mean - np.mean(distance, axis=0)) < 6 * distance_error).all()
+    np.testing.assert_allclose(scores.retains, (np.array(distance) >= 0).mean(axis=0), atol=0.2)
+
+
+@pytest.mark.parametrize("name", ["kl", "jensen-shannon", "hellinger"])
+def test_many_words_leave_no_noise(name):
+    scores = _scores(10**9, divergence=name, draws=5)
+    np.testing.assert_allclose(scores.divergence.mean, divergence(name)(WORDS[CURRENT], WORDS), atol=1e-3)
+
+
+def test_fewer_words_push_distributions_apart():
+    few, many = (_scores(n, strength=0.4).divergence.mean for n in (30, 3_000))
+    others = np.arange(6) != CURRENT[:, None]
+    assert (few > many)[others].all()
+
+
+def test_a_keyword_is_one_sample_and_so_never_apart_from_itself():
+    scores = _scores(50)
+    for i, q in enumerate(CURRENT):
+        assert scores.divergence.high[i, q] == pytest.approx(0, abs=1e-12)
+        assert scores.distance.mean[i, q] == 0
+        assert scores.retains[i, q] == 1
+
+
+def test_intervals_hold_nine_of_ten_windows():
+    scores, generator = _scores(60, draws=200), np.random.default_rng(9)
+    inside = []
+    for _ in range(200):
+        rows = from_counts(generator.multinomial(60, WORDS), PRIOR, 4.0)
+        drawn = divergence("kl")(rows[CURRENT], rows)
+        inside.append((scores.divergence.low - 1e-9 <= drawn) & (drawn <= scores.divergence.high + 1e-9))
+    assert np.mean(inside) == pytest.approx(0.9, abs=0.06)
+
+
+def test_a_prediction_worth_few_tokens_adds_doubt_of_its_own():
+    sure, unsure = _scores(10**6), _scores(10**6, concentration=np.full(6, 50.0))
+    others = np.arange(6) != CURRENT[:, None]
+    width = unsure.divergence.high - unsure.divergence.low
+    assert (width > (sure.divergence.high - sure.divergence.low))[others].all()
+
+
+def test_candidates_that_are_not_needed_can_never_be_chosen():
+    needed = np.array([True, False, True, True, True, False])
+    scores = _scores(50, needed=needed, draws=3)
+    assert (np.isposinf(scores.divergence.mean) == ~needed).all()
+    assert (np.isneginf(scores.distance.mean) == ~needed).all()
+    assert (scores.retains[:, ~needed] == 0).all()
+
+
+def test_the_same_generator_gives_the_same_scores():
+    np.testing.assert_array_equal(_scores(50).divergence.mean, _scores(50).divergence.mean)
+
+
+def test_a_keyword_without_words_is_measured_as_the_prior():
+    scores = _scores(0, draws=2)
+    np.testing.assert_allclose(scores.divergence.mean, 0, atol=1e-12)
+
+
+def test_a_single_draw_has_no_interval():
+    with pytest.raises(SettingError, match="draws"):
+        _scores(50, draws=1)
