@@ -67,7 +67,7 @@ class Report:
     proposal: Proposal
     title: str
     subject: str
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     activity: tuple[Activity, ...] = ()
     words: tuple[WordChange, ...] = ()
     current_topics: tuple[Topic, ...] = ()
@@ -167,6 +167,8 @@ def word_changes(window: Corpus, current: KeywordSet, proposed: KeywordSet, most
 
 def _share_of_posts(window: Corpus, keywords: KeywordSet) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The share of the posts with these keywords in which each word occurs. # (V,)"""
-    documents = window.documents.take(window.carrying(keywords)) if len(keywords) else window.documents.take(slice(0, 0))
+    documents = (
+        window.documents.take(window.carrying(keywords)) if len(keywords) else window.documents.take(slice(0, 0))
+    )
     counts = np.bincount(documents.words, minlength=len(window.vocabulary))
     return counts / max(len(documents), 1)

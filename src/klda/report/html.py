@@ -1,7 +1,7 @@
 """The report as one HTML file that opens without a network.
 
-Pictures are in the page twice: as SVG, for mail previews, print and browsers without scripts, and as specifications from
-which the inlined Vega draws them again with tooltips and at the width of the screen. A content security policy allows the
+Pictures are in the page twice: as SVG, for mail previews and browsers without scripts, and as specifications from which
+the inlined Vega draws them again with tooltips and at the width of the screen. A content security policy allows the
 page's own scripts by their hashes and nothing else, so that no text of a post can ever run or load anything.
 """
 
@@ -117,7 +117,7 @@ def _svg(spec: Spec) -> Markup:
 @cache
 def _vega() -> Markup:
     """Vega, Vega-Lite and vega-embed as one script."""
-    return Markup(vl_convert.javascript_bundle(vl_version=VEGA_LITE))  # noqa: S704
+    return Markup(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE))  # noqa: S704
 
 
 @cache

@@ -63,10 +63,13 @@ def decimal(number: float) -> str:
 def summary(proposal: Proposal, budget: Budget) -> str:
     """The proposal in one or two sentences.
 
-    >>> summary(Proposal("static", KeywordSet.of("a"), keep=KeywordSet.of("a"), expected_posts=Estimate(90, 80, 99)), Budget())
+    >>> health = KeywordSet.of("health")
+    >>> summary(Proposal("static", health, keep=health, expected_posts=Estimate(90, 80, 99)), Budget())
     'Keep 1 keyword. The new list should bring about 90 posts a window (80–99).'
     """
-    done = [(verb, len(part)) for verb, part in (("keep", proposal.keep), ("add", proposal.add), ("drop", proposal.drop))]
+    done = [
+        (verb, len(part)) for verb, part in (("keep", proposal.keep), ("add", proposal.add), ("drop", proposal.drop))
+    ]
     parts = [f"{verb} {n}" for verb, n in done if n]
     if not parts:
         return "Nothing to change."
@@ -89,7 +92,7 @@ def marked(text: str, keyword: Keyword) -> list[tuple[str, bool]]:
     >>> marked("A virus, in my computer", Keyword("computer virus"))
     [('A ', False), ('virus', True), (', in my ', False), ('computer', True)]
     """
-    matcher = _words(keyword)
+    text, matcher = shown(text), _words(keyword)
     if matcher is None:
         return [(text, False)]
     pieces = _AROUND_WORDS.split(text)  # between words and words in turn
@@ -106,6 +109,6 @@ def marked(text: str, keyword: Keyword) -> list[tuple[str, bool]]:
 @lru_cache(maxsize=1024)
 def _words(keyword: Keyword) -> Matcher | None:
     try:
-        return Matcher(KeywordSet.of(*(word for form in keyword.forms for word in form.split())))
+        return Matcher(KeywordSet.of(*(word for form in keyword.forms for word in shown(form).split())))
     except SettingError:
         return None  # a form without anything to match marks nothing

@@ -38,7 +38,15 @@ VOLUME = {
     "opioid": [240, 260, 230, 220, 210, 160, 80, 50, 44, 40, 38],
     "tobacco": [160, 150, 140, 120, 110, 70, 30, 12, 10, 9, 8],
 }
-FIRST_ACTIVE = {"hospital": 6, "nurse": 8, "masks": 99, "ventilators": 99, "testing": 99, "public health": 99, "ppe": 99}
+FIRST_ACTIVE = {
+    "hospital": 6,
+    "nurse": 8,
+    "masks": 99,
+    "ventilators": 99,
+    "testing": 99,
+    "public health": 99,
+    "ppe": 99,
+}
 LAST_ACTIVE = {"tobacco": 5}
 
 POSTS = {
@@ -141,7 +149,9 @@ REASONS = (
         "nurse",
         (0.47, 3.3, 0.24),
     ),
-    reason(Keyword("vaping"), "drop", "Six posts last week; its subject has left the stream.", lost=("flavored", "juul")),
+    reason(
+        Keyword("vaping"), "drop", "Six posts last week; its subject has left the stream.", lost=("flavored", "juul")
+    ),
     reason(Keyword("opioid"), "drop", "What it brings also comes with drug.", lost=("overdose", "addiction")),
     reason(
         Keyword("stimulus"),
@@ -159,7 +169,7 @@ REASONS = (
     ),
 )
 
-NEXT = KEEP + tuple(k.text for k in ADD)
+NEXT_LIST = KEEP + tuple(k.text for k in ADD)
 FRONTIER = tuple(
     FrontierPoint(novelty, retention, new_ground, posts, keywords)
     for novelty, retention, new_ground, posts, keywords in (
@@ -167,10 +177,10 @@ FRONTIER = tuple(
         (0.15, 0.955, 0.09, 9_300, (*KEEP, "public health")),
         (0.3, 0.93, 0.17, 10_100, (*KEEP, "public health", "testing")),
         (0.4, 0.905, 0.23, 10_600, (*KEEP, "public health", "testing", "masks")),
-        (0.5, 0.87, 0.285, 11_150, NEXT),
-        (0.65, 0.79, 0.34, 11_400, (*NEXT[1:], "stimulus")),
-        (0.8, 0.66, 0.385, 11_700, (*NEXT[2:], "stimulus", "school")),
-        (1.0, 0.45, 0.41, 11_950, (*NEXT[4:], "stimulus", "school", "senate")),
+        (0.5, 0.87, 0.285, 11_150, NEXT_LIST),
+        (0.65, 0.79, 0.34, 11_400, (*NEXT_LIST[1:], "stimulus")),
+        (0.8, 0.66, 0.385, 11_700, (*NEXT_LIST[2:], "stimulus", "school")),
+        (1.0, 0.45, 0.41, 11_950, (*NEXT_LIST[4:], "stimulus", "school", "senate")),
     )
 )
 

@@ -53,7 +53,7 @@ def collected(activity: Sequence[Activity]) -> Spec:
             color=alt.Color(
                 "keyword:N",
                 scale=alt.Scale(domain=domain, range=[*CATEGORIES[: len(named)], LIGHT["past"]][: len(domain)]),
-                legend=alt.Legend(symbolType="square", columns=4),
+                legend=alt.Legend(symbolType="square"),
             ),
             order=alt.Order("order:Q"),
             tooltip=[

@@ -27,10 +27,9 @@ def full_date(start: datetime | str) -> str:
     >>> full_date("2020-04-06T00:00:00+00:00"), full_date("2020-04-06T18:30:00+00:00"), full_date("next week")
     ('6 April 2020', '6 April 2020, 18:30', 'next week')
     """
-    if isinstance(start, str):
-        try:
-            start = datetime.fromisoformat(start)
-        except ValueError:
-            return start
-    date = f"{start.day} {start:%B} {start.year}"
-    return date if (start.hour, start.minute) == (0, 0) else f"{date}, {start:%H:%M}"
+    try:
+        time = datetime.fromisoformat(start) if isinstance(start, str) else start
+    except ValueError:
+        return str(start)
+    date = f"{time.day} {time:%B} {time.year}"
+    return date if (time.hour, time.minute) == (0, 0) else f"{date}, {time:%H:%M}"

@@ -9,11 +9,8 @@ import altair as alt
 
 from klda.policies.proposal import Action
 from klda.report.charts.dates import full_date, window_labels
-from klda.report.charts.theme import ACTIONS, LIGHT, MOST_ROWS, Spec, finished
+from klda.report.charts.theme import ACTIONS, EARLIER, LIGHT, MOST_ROWS, Spec, action_colour, finished
 from klda.report.content import Activity
-
-EARLIER = "used earlier"
-
 
 NEXT = "next"
 
@@ -28,7 +25,7 @@ def evolution(
     """
     label = window_labels(row.window for row in activity)
     shown = _most_important(activity, actions)
-    rows = [
+    rows: list[dict[str, str | float | bool]] = [
         {
             "label": label[row.window],
             "window": full_date(row.window),
@@ -55,13 +52,7 @@ def evolution(
         if keyword in shown and keyword in actions and isfinite(posts)
     ]
     columns = [*label.values(), *([NEXT] if forecast else [])]
-    colour = alt.Color(
-        "action:N",
-        scale=alt.Scale(
-            domain=[*ACTIONS.values(), EARLIER], range=[*(LIGHT[action] for action in ACTIONS), LIGHT["past"]]
-        ),
-        legend=alt.Legend(symbolType="circle"),
-    )
+    colour = action_colour(rows)
     circles = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_point(shape="circle", strokeWidth=1.5, opacity=1)

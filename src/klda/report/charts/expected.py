@@ -24,12 +24,15 @@ def expected(reasons: Sequence[Reason], total: Estimate | None = None, max_posts
     ]
     whole = [_row(WHOLE_LIST, total, "whole", True)] if total is not None and _finite(total) else []
     order = list(dict.fromkeys(row["keyword"] for row in [*whole, *rows]))
+    colour = action_colour(rows)
     y = alt.Y(
         "keyword:N",
         scale=alt.Scale(domain=order),
         axis=alt.Axis(title=None, grid=False, labelColor=LIGHT["ink"]),
     )
-    x = alt.X("mean:Q", title="expected posts a window", scale=alt.Scale(zero=True), axis=alt.Axis(format=",d", tickCount=6))
+    x = alt.X(
+        "mean:Q", title="expected posts a window", scale=alt.Scale(zero=True), axis=alt.Axis(format=",d", tickCount=6)
+    )
     tooltip = [
         alt.Tooltip("keyword:N"),
         alt.Tooltip("mean:Q", title="expected posts", format=",.0f"),
@@ -39,13 +42,13 @@ def expected(reasons: Sequence[Reason], total: Estimate | None = None, max_posts
     keywords = alt.Chart(alt.InlineData(values=rows))
     layers: list[alt.Chart] = [
         keywords.mark_rule(strokeWidth=2, strokeCap="round").encode(
-            x=alt.X("low:Q"), x2="high:Q", y=y, color=action_colour(), tooltip=tooltip
+            x=alt.X("low:Q"), x2="high:Q", y=y, color=colour, tooltip=tooltip
         ),
         keywords.mark_point(size=80, strokeWidth=2, opacity=1).encode(
             x=x,
             y=y,
-            color=action_colour(),
-            fill=alt.condition("datum.chosen", action_colour(), alt.value(LIGHT["paper"])),
+            color=colour,
+            fill=alt.condition("datum.chosen", colour, alt.value(LIGHT["paper"])),
             tooltip=tooltip,
         ),
     ]
@@ -55,9 +58,9 @@ def expected(reasons: Sequence[Reason], total: Estimate | None = None, max_posts
             sum_of_all.mark_rule(strokeWidth=3, strokeCap="round", color=LIGHT["ink"]).encode(
                 x=alt.X("low:Q"), x2="high:Q", y=y, tooltip=tooltip
             ),
-            sum_of_all.mark_point(
-                shape="diamond", size=130, fill=LIGHT["ink"], stroke=LIGHT["ink"], opacity=1
-            ).encode(x=x, y=y, tooltip=tooltip),
+            sum_of_all.mark_point(shape="diamond", size=130, fill=LIGHT["ink"], stroke=LIGHT["ink"], opacity=1).encode(
+                x=x, y=y, tooltip=tooltip
+            ),
         ]
     if max_posts is not None:
         layers += _budget(max_posts)
@@ -74,7 +77,9 @@ def _budget(max_posts: int) -> list[alt.Chart]:
     x = alt.X("posts:Q")
     return [
         budget.mark_rule(strokeDash=[4, 3], strokeWidth=1.5, color=LIGHT["ink"]).encode(x=x),
-        budget.mark_text(align="right", baseline="bottom", dx=-6, dy=-2).encode(x=x, y=alt.value("height"), text="label:N"),
+        budget.mark_text(align="right", baseline="bottom", dx=-6, dy=-2).encode(
+            x=x, y=alt.value("height"), text="label:N"
+        ),
     ]
 
 

@@ -1,12 +1,13 @@
 """How every picture looks: one palette, one typography, no chart junk.
 
-Charts are written in the light palette, so that they also stand alone; `themed` replaces its colours by CSS variables, so
-that a page shows them light or dark. Actions differ in lightness as well as in hue, and the hues are those that people
-with colour-vision deficiencies tell apart (after Okabe and Ito).
+Charts are written in the light palette, so that they also stand alone; `themed` replaces its colours by CSS
+variables, so that a page shows them light or dark. The hues are those that people with colour-vision deficiencies tell
+apart (after Okabe and Ito).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import altair as alt
@@ -39,6 +40,8 @@ DARK = {
 
 ACTIONS = {"keep": "keep", "add": "add", "drop": "drop", "hold": "hold back"}
 """Each action and how it is called in a legend."""
+EARLIER = "used earlier"
+"""What a keyword of the past is called on which nothing is decided now."""
 
 CATEGORIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """For things without a meaning of their own; readable on light and on dark paper."""
@@ -49,7 +52,7 @@ MOST_ROWS = 40
 """A picture with more rows than this is a table; the largest are shown."""
 
 
-def finished(chart: alt.Chart | alt.LayerChart, *, describe: str, height: int) -> Spec:
+def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, *, describe: str, height: int) -> Spec:
     """The specification of a chart as wide as its container, with the text that screen readers say for it."""
     spec = (
         chart.properties(
@@ -87,6 +90,8 @@ def finished(chart: alt.Chart | alt.LayerChart, *, describe: str, height: int) -
             symbolStrokeWidth=1.5,
             offset=12,
             columnPadding=16,
+            columns=alt.ExprRef("max(1, floor(width / 125))"),
+            labelLimit=105,
             aria=False,
         )
         .configure_text(font=FONT, fontSize=12, fill=LIGHT["ink"])
@@ -95,12 +100,15 @@ def finished(chart: alt.Chart | alt.LayerChart, *, describe: str, height: int) -
     return dict(spec)
 
 
-def action_colour() -> alt.Color:
-    """The colour of what is done with a keyword, the same in every picture."""
+def action_colour(rows: Iterable[Mapping[str, Any]]) -> alt.Color:
+    """The colour of what is done with a keyword, the same in every picture; the legend has what occurs in the rows."""
+    present = {row["action"] for row in rows}
+    colours = {name: LIGHT[action] for action, name in ACTIONS.items()} | {EARLIER: LIGHT["past"]}
+    domain = [name for name in colours if name in present]
     return alt.Color(
         "action:N",
-        scale=alt.Scale(domain=list(ACTIONS.values()), range=[LIGHT[action] for action in ACTIONS]),
-        legend=alt.Legend(),
+        scale=alt.Scale(domain=domain, range=[colours[name] for name in domain]),
+        legend=alt.Legend(symbolType="circle"),
     )
 
 

@@ -46,8 +46,8 @@ def topics(
         ],
     )
     fits = alt.ExprRef("width - 4")
-    bars = base.mark_bar(height=10, cornerRadiusEnd=3, color=LIGHT["keep"], opacity=0.85).encode(
-        x=alt.X("share:Q", axis=None, scale=alt.Scale(domain=[0, largest * 1.16], nice=False))
+    bars = base.mark_bar(height=10, cornerRadius=2, color=LIGHT["keep"], opacity=0.85).encode(
+        x=alt.X("share:Q", axis=None, stack=None, scale=alt.Scale(domain=[0, largest * 1.16], nice=False))
     )
     shares = base.mark_text(align="left", dx=6, fontSize=11, fill=LIGHT["soft"]).encode(
         x="share:Q", text=alt.Text("share:Q", format=".0%")
