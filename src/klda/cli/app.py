@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 import klda
+from klda.cli.prepare import prepare
 from klda.cli.progress import console
+from klda.cli.simulate import simulate
 from klda.errors import KldaError
 
 app = typer.Typer(
@@ -34,6 +36,10 @@ def root(
     ] = False,
 ) -> None:
     """Which keywords to follow next, and why."""
+
+
+for command in (prepare, simulate):
+    app.command()(command)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,8 +25,13 @@ from klda.cli.options import (
     Timezone,
     WindowLength,
 )
-from klda.cli.output import Format, out as terminal, print_json, print_table
+from klda.cli.output import Format, print_json, print_table
+from klda.cli.output import out as terminal
 from klda.cli.progress import progress_bar
+from klda.corpus.summary import CorpusSummary, summarise
+from klda.sources.report import ReadReport
+
+SHOWN_BAD_LINES = 5
 
 
 def prepare(
@@ -44,14 +50,14 @@ def prepare(
     timezone: Timezone = None,
     strict: Strict = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
-    format: OutputFormat = Format.table,
+    output: OutputFormat = Format.table,
 ) -> None:
     """Turn posts into a corpus that a model can train on, and say what was read, kept and refused."""
     from klda.corpus.corpus import Corpus
     from klda.corpus.text import TextSettings
     from klda.sources import read_posts
 
-    with progress_bar(quiet=format is Format.json) as progress:
+    with progress_bar(quiet=output is Format.json) as progress:
         posts = read_posts(
             files,
             mapping=parse_mapping(mapping or []),
@@ -74,11 +80,30 @@ def prepare(
         progress("writing", 0, 1)
         corpus.save(out)
         progress("writing", 1, 1)
-    summary = posts.report.to_dict() | corpus.summary.to_dict()
-    if format is Format.json:
+    summary = _plain(posts.report, summarise(corpus))
+    if output is Format.json:
         print_json(summary | {"corpus": str(out)})
     else:
         _print(summary, out)
+
+
+def _plain(read: ReadReport, made: CorpusSummary) -> dict[str, Any]:
+    """What was read and what became of it, as plain data; the names are part of the command's interface."""
+    return {
+        "lines": read.lines,
+        "posts": read.posts,
+        "bad": dict(read.bad),
+        "skipped": dict(read.skipped),
+        "duplicates": read.duplicates,
+        "reposts_dropped": read.reposts_dropped,
+        "documents": made.documents,
+        "without_keyword": made.without_keyword,
+        "tokens": made.tokens,
+        "vocabulary_before": made.vocabulary_before,
+        "vocabulary": made.vocabulary,
+        "windows": [asdict(w) | {"window": w.window.start.isoformat()} for w in made.windows],
+        "bad_examples": [asdict(example) for example in read.examples],
+    }
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:
@@ -90,18 +115,20 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
         *((f"skipped: {reason}", count) for reason, count in summary["skipped"].items()),
         *((f"bad: {reason}", count) for reason, count in summary["bad"].items()),
         ("documents with a candidate", summary["documents"]),
-        ("without, kept apart", summary["without_keyword"]),
+        ("without one, kept apart", summary["without_keyword"]),
         ("tokens", summary["tokens"]),
-        ("vocabulary before", summary["vocabulary_before"]),
-        ("vocabulary after", summary["vocabulary"]),
+        ("distinct words", summary["vocabulary_before"]),
+        ("vocabulary", summary["vocabulary"]),
     ]
     print_table(f"Corpus in {folder}", ("what", "how many"), rows)
-    print_table(
-        "Windows",
-        ("from", "posts", "documents", "tokens"),
-        [(w["start"], w["posts"], w["documents"], w["tokens"]) for w in summary["windows"]],
-    )
-    for line in summary["bad_examples"][:5]:
+    windows = [
+        (w["window"][:16].replace("T", " "), w["documents"], w["without_keyword"], w["tokens"])
+        for w in summary["windows"]
+    ]
+    print_table("Windows", ("from (UTC)", "documents", "apart", "tokens"), windows)
+    if not summary["documents"]:
+        terminal.print("No post carries one of the keywords: check their spelling, or try --stem.", style="yellow")
+    for bad in summary["bad_examples"][:SHOWN_BAD_LINES]:
         terminal.print(
-            f"{line['file']}:{line['line']}: {line['reason']}. {line['hint']}", markup=False, highlight=False
+            f"{bad['file']}, line {bad['line']}: {bad['reason']}; {bad['hint']}", markup=False, highlight=False
         )

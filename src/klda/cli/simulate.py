@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -17,19 +18,20 @@ def simulate(
     weeks: Annotated[int, typer.Option(min=1, help="How many weeks.")] = 11,
     posts_per_week: Annotated[int, typer.Option(min=1, help="How many posts a week.")] = 20_000,
     seed: Seed = 0,
-    format: OutputFormat = Format.table,
+    output: OutputFormat = Format.table,
 ) -> None:
     """Write posts of a simulated world, with subjects that drift and one that emerges half-way."""
     from klda.corpus.simulation import World, write
 
     world = World(weeks=weeks, posts_per_week=posts_per_week, seed=seed)
-    with progress_bar(quiet=format is Format.json) as progress:
+    with progress_bar(quiet=output is Format.json) as progress:
         write(world, out, progress)
-    subjects = [{"name": s.name, "keywords": list(s.keywords)} for s in world.subjects]
-    emerging = {"subject": world.emerging.subject, "week": world.emerging.week, "words": list(world.emerging.words)}
-    if format is Format.json:
-        print_json({"file": str(out), "posts": weeks * posts_per_week, "subjects": subjects, "emerging": emerging})
+    n_posts = weeks * posts_per_week
+    breaking = world.emerging
+    if output is Format.json:
+        subjects = [{"name": s.name, "keywords": list(s.keywords)} for s in world.subjects]
+        print_json({"file": str(out), "posts": n_posts, "subjects": subjects, "emerging": asdict(breaking)})
         return
-    rows = [(s["name"], ", ".join(s["keywords"])) for s in subjects]
-    print_table(f"{weeks * posts_per_week:,} posts in {out}", ("subject", "first keywords"), rows)
-    typer.echo(f"In week {emerging['week'] + 1} {emerging['subject']} gains: {', '.join(emerging['words'][:8])}")
+    rows = [(subject.name, ", ".join(subject.keywords)) for subject in world.subjects]
+    print_table(f"{n_posts:,} posts in {out}", ("subject", "first keywords"), rows)
+    typer.echo(f"From week {breaking.week + 1} on, {breaking.subject} gains {', '.join(breaking.words[:6])}, …")

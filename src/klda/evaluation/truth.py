@@ -23,7 +23,7 @@ from klda.corpus.corpus import Corpus
 from klda.model.lda import mean_word_distribution
 from klda.selection.algorithm2 import FREQUENCY_THRESHOLD, extend, rank_extensions
 from klda.selection.divergences import divergence
-from klda.selection.frequency import document_counts, frequencies
+from klda.selection.frequency import frequencies
 from klda.selection.high_frequency import high_frequency_distance, high_frequency_threshold
 from klda.types import KeywordSet
 
@@ -74,7 +74,7 @@ def measure_truth(
     parts = [test, test.take(np.sort(shuffled[:middle])), test.take(np.sort(shuffled[middle:]))]
     raw = [raw_ranking(part, current, settings) for part in parts]
     corrected = [corrected_ranking(part, current, settings, generator) for part in parts]
-    shares = frequencies(test.observed.indptr, test.observed.values, len(test.candidates))
+    shares = _shares(test)
     return Truth(
         Reading(raw[0], (raw[1], raw[2])),
         Reading(corrected[0], (corrected[1], corrected[2])),
@@ -85,7 +85,7 @@ def measure_truth(
 def raw_ranking(test: Corpus, current: KeywordSet, settings: TruthSettings) -> Ranking:
     """The paper's reading: word distributions from all posts of each candidate."""
     columns = _columns(test, current)
-    shares = frequencies(test.observed.indptr, test.observed.values, len(test.candidates))
+    shares = _shares(test)
     measured = _measurable(shares, columns, settings)
     distributions = _uniform(test)
     for column in np.flatnonzero(measured).tolist():
@@ -107,10 +107,9 @@ def corrected_ranking(
 ) -> Ranking:
     """The reading without the bias for volume: each candidate on equally many posts, averaged over samples."""
     columns = _columns(test, current)
-    n_keywords = len(test.candidates)
-    shares = frequencies(test.observed.indptr, test.observed.values, n_keywords)
+    shares = _shares(test)
     measured = _measurable(shares, columns, settings)
-    counts = document_counts(test.observed.values, n_keywords)
+    counts = np.rint(shares * len(test)).astype(np.int64)
     size = int(counts[measured & (shares > settings.min_frequency)].min(initial=len(test)))
     divergences, distances = [], []
     for sample in range(settings.equal_samples):
@@ -147,6 +146,11 @@ def _columns(test: Corpus, current: KeywordSet) -> Ints:
     return np.array([test.candidates.index(keyword) for keyword in current], dtype=np.int64)
 
 
+def _shares(test: Corpus) -> Floats:
+    """The share of the window's posts that carry each candidate. # (Q,)"""
+    return frequencies(test.observed.indptr, test.observed.values.astype(np.int64), len(test.candidates))
+
+
 def _measurable(shares: Floats, columns: Ints, settings: TruthSettings) -> NDArray[np.bool_]:
     """Candidates whose distribution matters: frequent enough to be chosen, or current, and seen at all."""
     measured = shares > settings.min_frequency
@@ -160,7 +164,7 @@ def _uniform(test: Corpus) -> Floats:
 
 
 def _carrying(test: Corpus, column: int) -> Ints:
-    return test.observed.rows[test.observed.values == column]
+    return np.flatnonzero(np.bincount(test.observed.rows[test.observed.values == column], minlength=len(test)))
 
 
 def _distribution(test: Corpus, posts: Ints, settings: TruthSettings, seeds: range | list[int]) -> Floats:
