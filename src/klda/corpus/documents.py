@@ -150,6 +150,17 @@ def time_order(documents: Documents) -> Ints:
     return np.lexsort((documents.post, documents.time))
 
 
+def distinct(keys: Ints) -> tuple[Ints, Ints]:
+    """Distinct numbers, ascending, and how often each occurs; sorts, which for many keys is faster than hashing.
+
+    >>> [part.tolist() for part in distinct(np.array([7, 3, 7]))]
+    [[3, 7], [1, 2]]
+    """
+    ordered = np.sort(keys)
+    starts = np.flatnonzero(np.concatenate([np.ones(min(1, len(keys)), dtype=bool), ordered[1:] != ordered[:-1]]))
+    return ordered[starts], np.diff(np.append(starts, len(keys)))
+
+
 def offsets(lengths: NDArray[Any]) -> Ints:
     """Offsets of lists of these lengths.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from klda.corpus.documents import Documents, Ints, Ragged, Words, offsets
+from klda.corpus.documents import Documents, Ints, Ragged, Words, distinct, offsets
 from klda.corpus.matching import Matcher
 from klda.corpus.segmentation import segmented
 from klda.corpus.text import TextSettings
@@ -84,10 +84,10 @@ def count_words(words: Ragged, n_words: int) -> tuple[Ints, Words, Words]:
     >>> [part.tolist() for part in count_words(Ragged.of([[2, 1, 2], [], [1]]), 3)]
     [[0, 2, 2, 3], [1, 2, 1], [1, 2, 1]]
     """
-    keys, counts = np.unique(words.rows * n_words + words.values, return_counts=True)
-    rows, distinct = np.divmod(keys, n_words)
+    keys, counts = distinct(words.rows * n_words + words.values)
+    rows, numbers = np.divmod(keys, n_words)
     indptr = offsets(np.bincount(rows, minlength=len(words)))
-    return indptr, distinct.astype(np.int32), counts.astype(np.int32)
+    return indptr, numbers.astype(np.int32), counts.astype(np.int32)
 
 
 def documents_of(words: list[Ragged], n_words: int, time: Ints, window: Words) -> Documents:
@@ -96,7 +96,7 @@ def documents_of(words: list[Ragged], n_words: int, time: Ints, window: Words) -
     lengths = np.concatenate([np.diff(indptr) for indptr, _, _ in parts])
     return Documents(
         offsets(lengths),
-        np.concatenate([distinct for _, distinct, _ in parts]),
+        np.concatenate([numbers for _, numbers, _ in parts]),
         np.concatenate([counts for _, _, counts in parts]),
         time,
         window,

@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from klda.corpus.documents import distinct
 from klda.corpus.encoding import Numbers
 from klda.corpus.text import TextSettings
 from klda.corpus.tokens import cut, tokens_of
@@ -61,17 +62,17 @@ def find_phrases(
         n_pairs += int(side_by_side.sum())
         left, right = values[:-1][side_by_side], values[1:][side_by_side]
         counted = usable[left] & usable[right] & (left != right)
-        keys, counts = np.unique(numbers[left[counted]] << 32 | numbers[right[counted]], return_counts=True)
+        keys, counts = distinct(numbers[left[counted]] << 32 | numbers[right[counted]])
         pairs.append(keys)
         pair_counts.append(counts)
     if not n_pairs:
         return []
-    count = sum(np.pad(counts, (0, len(number) - len(counts))) for counts in singles)
+    count = np.sum([np.pad(counts, (0, len(number) - len(counts))) for counts in singles], axis=0)
     keys, which = np.unique(np.concatenate(pairs), return_inverse=True)
     together = np.bincount(which, weights=np.concatenate(pair_counts))
     frequent = together >= min_count
     keys, together = keys[frequent], together[frequent]
-    rate = count / np.sum(count)
+    rate: Floats = count / np.sum(count)
     npmi = _npmi(together / n_pairs, rate[keys >> 32], rate[keys & 0xFFFFFFFF])
     forms = list(number)
     found = [
