@@ -29,9 +29,11 @@ from klda.cli.output import Format, print_json, print_table
 from klda.cli.output import out as terminal
 from klda.cli.progress import progress_bar
 from klda.corpus.summary import CorpusSummary, summarise
+from klda.errors import DataError
 from klda.sources.report import ReadReport
 
 SHOWN_BAD_LINES = 5
+NOTHING = CorpusSummary(documents=0, without_keyword=0, tokens=0, vocabulary_before=0, vocabulary=0, windows=())
 
 
 def prepare(
@@ -57,34 +59,42 @@ def prepare(
     from klda.corpus.text import TextSettings
     from klda.sources import read_posts
 
-    with progress_bar(quiet=output is Format.json) as progress:
-        posts = read_posts(
-            files,
-            mapping=parse_mapping(mapping or []),
-            reposts="keep" if reposts else "drop",
-            languages=[language] if only_language else None,
-            timezone=timezone,
-            strict=strict,
-        )
-        corpus = Corpus.from_posts(
-            posts,
-            parse_keywords(keywords),
-            candidates=None if candidates is None else parse_keywords(candidates, "--candidates"),
-            window=window,
-            settings=TextSettings(language=language, min_count=min_count),
-            stem_keywords=stem,
-            adjacent=adjacent,
-            workers=workers,
-            progress=progress,
-        )
-        progress("writing", 0, 1)
-        corpus.save(out)
-        progress("writing", 1, 1)
-    summary = _plain(posts.report, summarise(corpus))
+    posts = read_posts(
+        files,
+        mapping=parse_mapping(mapping or []),
+        reposts="keep" if reposts else "drop",
+        languages=[language] if only_language else None,
+        timezone=timezone,
+        strict=strict,
+    )
+    try:
+        with progress_bar(quiet=output is Format.json) as progress:
+            corpus = Corpus.from_posts(
+                posts,
+                parse_keywords(keywords),
+                candidates=None if candidates is None else parse_keywords(candidates, "--candidates"),
+                window=window,
+                settings=TextSettings(language=language, min_count=min_count),
+                stem_keywords=stem,
+                adjacent=adjacent,
+                workers=workers,
+                progress=progress,
+            )
+            progress("writing", 0, 1)
+            corpus.save(out)
+            progress("writing", 1, 1)
+    except DataError:
+        # Not one line was usable: why is in the report, and it must not be lost with the error.
+        _show(_plain(posts.report, NOTHING), None, output)
+        raise
+    _show(_plain(posts.report, summarise(corpus)), out, output)
+
+
+def _show(summary: dict[str, Any], folder: Path | None, output: Format) -> None:
     if output is Format.json:
-        print_json(summary | {"corpus": str(out)})
+        print_json(summary | {"corpus": None if folder is None else str(folder)})
     else:
-        _print(summary, out)
+        _print(summary, folder)
 
 
 def _plain(read: ReadReport, made: CorpusSummary) -> dict[str, Any]:
@@ -106,7 +116,7 @@ def _plain(read: ReadReport, made: CorpusSummary) -> dict[str, Any]:
     }
 
 
-def _print(summary: dict[str, Any], folder: Path) -> None:
+def _print(summary: dict[str, Any], folder: Path | None) -> None:
     rows = [
         ("lines read", summary["lines"]),
         ("posts", summary["posts"]),
@@ -120,13 +130,14 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
         ("distinct words", summary["vocabulary_before"]),
         ("vocabulary", summary["vocabulary"]),
     ]
-    print_table(f"Corpus in {folder}", ("what", "how many"), rows)
+    print_table(f"Corpus in {folder}" if folder else "No corpus was written", ("what", "how many"), rows)
     windows = [
         (w["window"][:16].replace("T", " "), w["documents"], w["without_keyword"], w["tokens"])
         for w in summary["windows"]
     ]
-    print_table("Windows", ("from (UTC)", "documents", "apart", "tokens"), windows)
-    if not summary["documents"]:
+    if windows:
+        print_table("Windows", ("from (UTC)", "documents", "apart", "tokens"), windows)
+    if summary["posts"] and not summary["documents"]:
         terminal.print("No post carries one of the keywords: check their spelling, or try --stem.", style="yellow")
     for bad in summary["bad_examples"][:SHOWN_BAD_LINES]:
         terminal.print(
