@@ -69,6 +69,6 @@ class Limits:
 
     def check_required(self, posts: float, n_candidates: int) -> None:
         """Raises an error when the required keywords alone, of so many expected posts, break a limit."""
-        problem = self.excess(self.required, posts, n_candidates)
+        problem = self.excess(np.unique(self.required), posts, n_candidates)
         if problem is not None:
             raise SettingError(f"the required keywords alone break the budget: {problem}; require fewer or allow more")

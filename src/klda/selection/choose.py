@@ -29,7 +29,7 @@ class ChosenSet:
     """A keyword set, what it is worth, and how it differs from the current list; numbers are columns of candidates."""
 
     keywords: Ints
-    """Required ones first, then by what they added when chosen."""
+    """In the order in which the search took them; `SetProblem.contributions` says what each is worth."""
     value: float
     score: SetScore
     keep: Ints

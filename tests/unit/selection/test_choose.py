@@ -125,6 +125,11 @@ def test_a_required_keyword_stays_however_poor_it_is():
     assert 0 in choose_set(problem, Limits(max_keywords=2, required=np.array([0]))).keywords
 
 
+def test_a_keyword_required_twice_takes_one_place():
+    result = choose_set(_problem(3), Limits(max_keywords=1, required=np.array([2, 2])))
+    assert result.keywords.tolist() == [2]
+
+
 def test_many_cheap_keywords_win_over_one_that_takes_the_whole_budget():
     words = np.eye(4)
     words = np.vstack([np.full(4, 0.25), words])
