@@ -61,8 +61,10 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         c_neg, the weight of ∇ log Z. Below 1, p_kw is not calibrated.
     frequency_penalty : float, default 1.0
         Weight of the squared distance between softmax(θ) and the keywords' frequencies.
-    relaxation : "enumerate", "gumbel" or "categorical", default "enumerate"
-        How the expectation over a document's keywords is taken: exactly, or by the paper's draws.
+    relaxation : "exact", "enumerate", "gumbel" or "categorical", default "exact"
+        q(keywords) of a document: the best there is, which has a closed form over the subsets of its observed
+        candidates; or Bernoulli rates ε that are trained, their expectation taken over those subsets ("enumerate")
+        or by the paper's draws ("gumbel" in its experiments, "categorical" in its model section).
     enumeration_limit : int, default 3
         Up to so many observed candidates all subsets are enumerated; of more, so many at a time.
     threshold : float, default 0.5
@@ -127,7 +129,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_chains: int = 100,
         negative_weight: float = 1.0,
         frequency_penalty: float = 1.0,
-        relaxation: Relaxation = "enumerate",
+        relaxation: Relaxation = "exact",
         enumeration_limit: int = 3,
         threshold: float = 0.5,
         word_weight: Literal["tokens", "vocabulary"] = "tokens",

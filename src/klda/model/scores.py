@@ -27,12 +27,12 @@ def chunks(data: TrainingData) -> Iterator[Batch]:
 
 
 def leading_pairs(batch: Batch, limit: int) -> Choice:
-    """Enumerates the first `limit` observed candidates of each document and leaves the others out.
+    """Enumerates the first `limit` observed candidates of each document; the others are keywords throughout.
 
-    What is left out can only lower a sum over keyword sets, so it stays a lower bound.
+    Sets that are left out can only lower a sum over keyword sets, so it stays a lower bound.
     """
     rank: Ints = np.arange(len(batch.pair)) - np.repeat(batch.pair_start[:-1], np.diff(batch.pair_start))
-    return Choice(np.where(rank < limit, rank, -1), np.zeros(len(rank), dtype=bool))
+    return Choice(np.where(rank < limit, rank, -1), rank >= limit)
 
 
 def log_sum_rows(value: Tensor, document: Tensor, n_documents: int) -> Tensor:
@@ -84,7 +84,7 @@ def document_log_likelihood(
     A keyword that covers several words takes the one that the document has most of, at that word's share of the
     keyword's words; one that was matched in the text but is no token takes none.
     """
-    exact = replace(settings, relaxation="enumerate")  # the empty set is no document here, however it was trained
+    exact = replace(settings, relaxation="exact")  # the empty set is no document here, however it was trained
     scores = []
     for batch in chunks(data):
         choice = leading_pairs(batch, settings.enumeration_limit)

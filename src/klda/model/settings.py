@@ -7,7 +7,7 @@ from typing import Literal
 
 from klda.errors import SettingError
 
-Relaxation = Literal["enumerate", "gumbel", "categorical"]
+Relaxation = Literal["exact", "enumerate", "gumbel", "categorical"]
 Partition = Literal["exact", "gibbs"]
 
 
@@ -25,7 +25,7 @@ class Settings:
     n_chains: int = 100
     negative_weight: float = 1.0
     frequency_penalty: float = 1.0
-    relaxation: Relaxation = "enumerate"
+    relaxation: Relaxation = "exact"
     enumeration_limit: int = 3
     threshold: float = 0.5
     word_weight: Literal["tokens", "vocabulary"] = "tokens"
@@ -72,7 +72,7 @@ class Settings:
             "topic_prior": ("fixed", "parametric"),
             "theta_start": ("calibrated", "log_frequency"),
             "partition": ("exact", "gibbs"),
-            "relaxation": ("enumerate", "gumbel", "categorical"),
+            "relaxation": ("exact", "enumerate", "gumbel", "categorical"),
             "word_weight": ("tokens", "vocabulary"),
         }
         for name, allowed in choices.items():
@@ -83,3 +83,8 @@ class Settings:
     def allow_empty(self) -> bool:
         """Whether the empty keyword set is a state in training: binary Gumbel draws cannot exclude it."""
         return self.relaxation == "gumbel"
+
+    @property
+    def trains_epsilon(self) -> bool:
+        """Whether q(keywords) has parameters; the exact one has none."""
+        return self.relaxation != "exact"

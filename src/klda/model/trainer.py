@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from klda.errors import DataError, TrainingError
 from klda.model import gibbs, prior
-from klda.model.batches import DocumentSampler, make_batch
+from klda.model.batches import Batch, DocumentSampler, make_batch
 from klda.model.bound import Terms
 from klda.model.data import TrainingData
 from klda.model.objective import (
@@ -23,6 +23,7 @@ from klda.model.objective import (
 )
 from klda.model.optimisers import add_weight_decay
 from klda.model.relaxation import (
+    Rows,
     all_observed,
     binary_gumbel,
     categorical_gumbel,
@@ -32,7 +33,7 @@ from klda.model.relaxation import (
     relaxed_rows,
     temperature_at,
 )
-from klda.model.scores import held_out_bound
+from klda.model.scores import held_out_bound, log_sum_rows
 from klda.model.settings import Settings
 from klda.model.training_state import PRETRAINING, TRAINING, TrainingState
 from klda.types import Progress, silent
@@ -64,6 +65,7 @@ class Trainer:
     def __init__(self, parameters: Parameters, data: Split, settings: Settings) -> None:
         self.settings = settings
         self.data = data
+        self.device = parameters.theta.device
         self.state = TrainingState(parameters, data.training, settings)
         self._sampler = DocumentSampler(data.training.weights)
         share = torch.from_numpy(data.training.keyword_frequency).float()
@@ -116,62 +118,103 @@ class Trainer:
         loss.backward()  # type: ignore[no-untyped-call]
         add_weight_decay(self.state.parameters.topic_word.penalised(), self.settings.l2 / self.data.training.n_tokens)
         adam.step()
-        if logits is not None and logits.grad is not None and pairs is not None:
+        if logits is not None and logits.grad is not None:
             self.state.keyword_logits.step(pairs, logits.grad, iteration)
         position.iteration = iteration
         return -value
 
-    def _loss(self, iteration: int) -> tuple[Tensor, Terms, Tensor | None, Tensor | None]:
-        """The loss of a fresh batch, its terms, and in full training the pairs' logits with their numbers."""
+    def _loss(self, iteration: int) -> tuple[Tensor, Terms, Tensor | None, Tensor]:
+        """The loss of a fresh batch, its terms, and the logits of the pairs that are trained, with their numbers."""
         state, settings, data = self.state, self.settings, self.data.training
-        parameters, device = state.parameters, state.parameters.theta.device
+        theta = state.parameters.theta
         batch = make_batch(data, self._sampler.draw(settings.batch_size, state.draws))
         document_weight, word_weight = batch_weights(data, batch, settings)
+        pairs = torch.from_numpy(batch.pair).to(theta.device)
+        logits: Tensor | None = None
+        weight: Tensor | None = None  # of rows; 1 when a document has only one
 
         if state.position.stage == PRETRAINING:
-            rows = enumerate_rows(batch, all_observed(batch), allow_empty=True, device=device)
-            nothing = torch.zeros(len(rows), device=device)
-            terms = row_terms(parameters, rows, settings, keyword_log_probability=nothing, keyword_log_density=nothing)
-            total = terms.total(document_weight=document_weight, word_weight=word_weight).sum()
-            return -total / data.n_tokens, terms, None, None
-
-        pairs = torch.from_numpy(batch.pair).to(device)
-        logits = state.keyword_logits.values[pairs].requires_grad_()
-        weight: Tensor | None = None
-        if settings.relaxation == "enumerate":
-            rate = torch.sigmoid(logits.detach()).cpu().numpy()
-            choice = choose(batch, settings.enumeration_limit, rate, state.draws)
-            rows = enumerate_rows(batch, choice, allow_empty=settings.allow_empty, device=device)
-            log_weight, rest = log_weights(rows, logits, choice, batch, allow_empty=settings.allow_empty)
-            weight, density = log_weight.exp(), log_weight + rest
+            terms = self._observed_terms(batch)
+        elif settings.relaxation == "exact":
+            terms, weight = self._exact_terms(batch, iteration)
         else:
-            y = self._relaxed(batch.pair_document, batch.pair_keyword, logits, len(batch), iteration)
-            rows = relaxed_rows(batch, y, threshold=settings.threshold)
-            off = torch.nn.functional.logsigmoid(-logits)
-            density = off.new_zeros(len(rows)).index_add(0, rows.member_row, y * logits + off)
-        self._advance_chains(iteration)
-        log_prior = row_keyword_log_probability(parameters.theta, rows, batch, settings, state.chains)
-        terms = row_terms(parameters, rows, settings, keyword_log_probability=log_prior, keyword_log_density=density)
+            logits = state.keyword_logits.values[pairs].requires_grad_()
+            if settings.relaxation == "enumerate":
+                terms, weight = self._enumerated_terms(batch, logits, iteration)
+            else:
+                terms = self._relaxed_terms(batch, logits, iteration)
         value = terms.total(document_weight=document_weight, word_weight=word_weight)
-        total = value.sum() if weight is None else (value * weight).sum()
-        penalty = settings.frequency_penalty * prior.frequency_penalty(parameters.theta, self._empirical)
-        return (penalty - total) / data.n_tokens, terms, logits, pairs
+        loss = -(value.sum() if weight is None else value @ weight)
+        if state.position.stage == TRAINING:
+            loss = loss + settings.frequency_penalty * prior.frequency_penalty(theta, self._empirical)
+        return loss / data.n_tokens, terms, logits, pairs
 
-    def _relaxed(
-        self, document: np.ndarray, keyword: np.ndarray, logits: Tensor, n_documents: int, iteration: int
-    ) -> Tensor:
-        temperature = temperature_at(iteration)
-        if self.settings.relaxation == "gumbel":
-            return binary_gumbel(logits, temperature, self.state.noise)
-        device = logits.device
-        return categorical_gumbel(
-            logits,
-            torch.from_numpy(document).to(device),
-            torch.from_numpy(keyword.astype(np.int64)).to(device),
-            (n_documents, self.data.training.n_keywords),
-            temperature,
-            self.state.noise,
+    def _observed_terms(self, batch: Batch) -> Terms:
+        """Pre-training: the observed candidates are the keywords, and their own probability plays no part."""
+        rows = enumerate_rows(batch, all_observed(batch), allow_empty=True, device=self.device)
+        nothing = torch.zeros(len(rows), device=self.device)
+        return row_terms(
+            self.state.parameters, rows, self.settings, keyword_log_probability=nothing, keyword_log_density=nothing
         )
+
+    def _exact_terms(self, batch: Batch, iteration: int) -> tuple[Terms, Tensor]:
+        """Every keyword set of each document, weighed by the best q there is: in proportion to e^bound."""
+        on = np.ones(len(batch.pair))
+        choice = choose(batch, self.settings.enumeration_limit, on, self.state.draws)
+        rows = enumerate_rows(batch, choice, allow_empty=self.settings.allow_empty, device=self.device)
+        log_prior = self._log_prior(rows, batch, iteration)
+        terms = row_terms(
+            self.state.parameters,
+            rows,
+            self.settings,
+            keyword_log_probability=log_prior,
+            keyword_log_density=torch.zeros_like(log_prior),
+        )
+        value = terms.total().detach()
+        density = value - log_sum_rows(value, rows.document, len(batch))[rows.document]
+        return replace(terms, keyword_posterior=-density), density.exp()
+
+    def _enumerated_terms(self, batch: Batch, logits: Tensor, iteration: int) -> tuple[Terms, Tensor]:
+        """Every keyword set of each document, weighed by its probability under ε."""
+        settings = self.settings
+        rate = torch.sigmoid(logits.detach()).cpu().numpy()
+        choice = choose(batch, settings.enumeration_limit, rate, self.state.draws)
+        rows = enumerate_rows(batch, choice, allow_empty=settings.allow_empty, device=self.device)
+        log_weight, rest = log_weights(rows, logits, choice, batch, allow_empty=settings.allow_empty)
+        terms = row_terms(
+            self.state.parameters,
+            rows,
+            settings,
+            keyword_log_probability=self._log_prior(rows, batch, iteration),
+            keyword_log_density=log_weight + rest,
+        )
+        return terms, log_weight.exp()
+
+    def _relaxed_terms(self, batch: Batch, logits: Tensor, iteration: int) -> Terms:
+        """One relaxed keyword vector a document, drawn under ε: the paper's ways."""
+        settings, noise, temperature = self.settings, self.state.noise, temperature_at(iteration)
+        if settings.relaxation == "gumbel":
+            y = binary_gumbel(logits, temperature, noise)
+        else:
+            shape = (len(batch), self.data.training.n_keywords)
+            document = torch.from_numpy(batch.pair_document).to(self.device)
+            keyword = torch.from_numpy(batch.pair_keyword.astype(np.int64)).to(self.device)
+            y = categorical_gumbel(logits, document, keyword, shape, temperature, noise)
+        rows = relaxed_rows(batch, y, threshold=settings.threshold)
+        off = torch.nn.functional.logsigmoid(-logits)
+        return row_terms(
+            self.state.parameters,
+            rows,
+            settings,
+            keyword_log_probability=self._log_prior(rows, batch, iteration),
+            keyword_log_density=off.new_zeros(len(rows)).index_add(0, rows.member_row, y * logits + off),
+        )
+
+    def _log_prior(self, rows: Rows, batch: Batch, iteration: int) -> Tensor:
+        """log p_kw of every row, after the chains (if there are any) have moved. # (R,)"""
+        self._advance_chains(iteration)
+        theta = self.state.parameters.theta
+        return row_keyword_log_probability(theta, rows, batch, self.settings, self.state.chains)
 
     def _advance_chains(self, iteration: int) -> None:
         state, settings = self.state, self.settings

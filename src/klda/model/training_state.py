@@ -55,7 +55,8 @@ class TrainingState:
         self.adam = self._fresh_adam()
         # ε starts at 0.5, a logit of 0; only pairs of a document and a candidate that it carries have one.
         self.keyword_logits = RaggedRMSprop(
-            torch.zeros(data.n_pairs, device=device), learning_rate=settings.keyword_learning_rate
+            torch.zeros(data.n_pairs if settings.trains_epsilon else 0, device=device),
+            learning_rate=settings.keyword_learning_rate,
         )
         self.chains: Tensor | None = None
         if settings.partition == "gibbs":

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from klda.model.networks import KeywordBags, FixedTopicPrior, TopicPriorNetwork, TopicWordNetwork
+from klda.model.networks import FixedTopicPrior, KeywordBags, TopicPriorNetwork, TopicWordNetwork
 from tests.unit.model import slow_reference
 
 
