@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 RATIO = 8
-BLOCK = 1 << 16
+BLOCK = 1 << 14
 
 Bools = NDArray[np.bool_]
 _HIGH_SEED, _LOW_SEED = 1, 2

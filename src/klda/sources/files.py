@@ -162,7 +162,7 @@ def json_values(stream: Stream) -> Iterator[Line]:
         ended = not piece
         text, at = text[at:] + decode(piece, ended), 0
     if at < len(text) or depth:
-        yield Line(number + 1, Bad(DAMAGED, value="a value is broken, cut off or over 10 MB"))
+        yield Line(number + 1, Bad(DAMAGED, value=text[at : at + 100] or "no closing bracket"))
 
 
 def _end_of_value(text: str, at: int) -> int | None:

@@ -10,9 +10,10 @@ from types import MappingProxyType
 
 from klda.errors import InputError
 from klda.sources.formats.outcome import Bad
-from klda.sources.reasons import DAMAGED, HINTS
+from klda.sources.reasons import HINTS
 
 MAX_EXAMPLES = 100
+_MAX_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,13 @@ class BadRecord:
     reason: str
     hint: str
     field: str | None = None
+    value: str | None = None
+    """How the offending value begins."""
 
     def __str__(self) -> str:
-        where = f"{self.file}, line {self.line}"
-        return f"{where}: {self.reason}{f' in field {self.field!r}' if self.field else ''}; {self.hint}"
+        field = f" in field {self.field!r}" if self.field else ""
+        value = f" ({self.value})" if self.value else ""
+        return f"{self.file}, line {self.line}: {self.reason}{field}{value}; {self.hint}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +78,7 @@ class ReadLog:
         """Counts a bad record; in strict mode it ends the reading."""
         self._bad[bad.reason] += 1
         if len(self._examples) < MAX_EXAMPLES or self._strict:
-            hint = HINTS[bad.reason]
-            if bad.reason == DAMAGED and bad.value is not None:
-                hint = f"{hint} ({bad.value})"
-            example = BadRecord(str(path), line, bad.reason, hint, bad.field)
+            example = BadRecord(str(path), line, bad.reason, HINTS[bad.reason], bad.field, _shown(bad.value))
             self._examples.append(example)
             if self._strict:
                 raise InputError(str(example))
@@ -93,3 +94,11 @@ class ReadLog:
             reposts_dropped=self.reposts_dropped,
             examples=tuple(self._examples),
         )
+
+
+def _shown(value: object) -> str | None:
+    """The beginning of a value, short enough for a message."""
+    if value is None:
+        return None
+    text = str(value) if isinstance(value, Exception) else repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"

@@ -25,7 +25,8 @@ def test_x_v1_gives_the_longest_text_and_all_counts() -> None:
     assert first == Post(
         id="1050118621198921728",
         time=datetime(2018, 10, 10, 20, 19, 24, tzinfo=UTC),
-        text="To make room for more expression, we will now count all emojis as equal & include those with gender 👩‍🚀 #emoji",
+        text="To make room for more expression, we will now count all emojis as equal & include those with gender "
+        "👩‍🚀 #emoji",
         author="anna",
         language="en",
         hashtags=("emoji",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -76,7 +76,9 @@ def test_strict_reading_hands_out_what_came_before_and_names_file_line_and_reaso
 
 def test_strict_reading_names_the_field_and_what_to_do(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", '{"id": 1, "time": "2026-01-05T10:00:00", "text": "a"}')
-    with pytest.raises(InputError, match=r"line 1: time without zone in field 'time'; .*timezone="):
+    with pytest.raises(
+        InputError, match=r"line 1: time without zone in field 'time' \('2026-01-05T10:00:00'\); .*timezone="
+    ):
         list(read_posts(path, strict=True))
 
 
@@ -258,7 +260,7 @@ def test_csv_survives_stray_quotes_wrong_cell_counts_and_invalid_bytes(tmp_path:
     report = (reader := read(written(tmp_path / "a.csv", b"\r\n".join(rows)))).report
     assert dict(report.bad) == {"broken row": 1, "wrong number of columns": 1, "invalid UTF-8": 1}
     assert dict(report.skipped) == {"keep-alive": 1}
-    assert [(example.line, example.reason) for example in report.examples][0] == (3, "broken row")
+    assert (report.examples[0].line, report.examples[0].reason) == (3, "broken row")
     assert [post.text for post in reader] == ["one", "three", 'six "6"']
 
 
