@@ -1,0 +1,119 @@
+"""What the history shows about every candidate, whatever the policy: its frequency, and the posts it will bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.tokens import normalise
+from klda.errors import DataError
+from klda.policies.proposal import Example
+from klda.selection.arrays import Floats, Ints
+from klda.selection.budget import Limits
+from klda.selection.forecast import forecast_posts
+from klda.selection.frequency import frequencies, union_window_counts, window_counts
+from klda.selection.interval import Interval
+from klda.selection.overlap import UnionVolume
+from klda.types import Budget, Estimate, Keyword, KeywordSet
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Facts about the candidates of a history; a candidate is named by its column."""
+
+    history: Corpus
+    current: Ints  # (n,) columns
+
+    @classmethod
+    def of(cls, history: Corpus, current: KeywordSet, candidates: KeywordSet, budget: Budget) -> Evidence:
+        """The evidence for these candidates, the current and the required keywords among them."""
+        wanted = candidates | current | budget.required
+        matched = history if history.candidates == wanted else history.with_candidates(wanted)
+        if not len(matched):
+            raise DataError("no post of the history carries a keyword or a candidate; check the keywords and the files")
+        if not len(matched.window(-1)):
+            raise DataError(
+                f"no post of the last window ({history.windows[-1]}) carries a candidate; leave that window out"
+            )
+        return cls(matched, np.array([wanted.index(keyword) for keyword in current], dtype=np.int64))
+
+    @property
+    def candidates(self) -> KeywordSet:
+        """All that can be chosen, the current keywords among them."""
+        return self.history.candidates
+
+    @cached_property
+    def last(self) -> Corpus:
+        """The last window."""
+        return self.history.window(-1)
+
+    @cached_property
+    def frequency(self) -> Floats:
+        """Share of the last window's posts that carry each candidate. # (Q,)"""
+        return frequencies(*_ragged(self.last), len(self.candidates))
+
+    @cached_property
+    def volume(self) -> Interval:
+        """Posts that each candidate is expected to bring in the next window. # each (Q,)"""
+        windows = self.history.documents.window.astype(np.int64)
+        counts = window_counts(*_ragged(self.history), windows, self.history.n_windows, len(self.candidates))
+        return forecast_posts(counts.astype(np.float64))
+
+    @cached_property
+    def union(self) -> UnionVolume:
+        """Posts that any set of candidates is expected to bring, each post counted once."""
+        return UnionVolume.of(*_ragged(self.last), self.volume.mean)
+
+    def expected_posts(self, columns: Ints) -> Estimate:
+        """Posts that these candidates together are expected to bring in the next window.
+
+        The mean is what budgets are held to; the interval is as wide, relatively, as that of their common history.
+        """
+        windows = self.history.documents.window.astype(np.int64)
+        together = union_window_counts(*_ragged(self.history), windows, self.history.n_windows, columns)
+        spread, mean = forecast_posts(together[None, :].astype(np.float64)).at(0), self.union.posts(columns)
+        scale = mean / spread.mean if spread.mean else 1.0
+        return Estimate(*(round(value, 1) for value in (mean, spread.low * scale, spread.high * scale)))
+
+    def limits(self, budget: Budget) -> Limits:
+        """The budget in terms of columns; a word is forbidden in any of its forms."""
+        forbidden = {normalise(word) for word in budget.forbidden}
+        banned = [not forbidden.isdisjoint(map(normalise, (k.text, *k.forms))) for k in self.candidates]
+        return Limits(
+            max_keywords=budget.max_keywords,
+            max_posts=budget.max_posts,
+            max_terms=budget.max_terms,
+            terms=np.array([len(keyword.forms) for keyword in self.candidates], dtype=np.float64),
+            required=self.columns(budget.required),
+            forbidden=np.setdiff1d(np.flatnonzero(banned), self.columns(budget.required)),
+        )
+
+    def keywords(self, columns: Iterable[int]) -> KeywordSet:
+        """The candidates at these columns, in that order."""
+        return KeywordSet(tuple(self.candidates[int(column)] for column in columns))
+
+    def columns(self, keywords: Iterable[Keyword]) -> Ints:
+        """The columns of those of the keywords that are candidates, in that order."""
+        return np.array([self.candidates.index(k) for k in keywords if k in self.candidates], dtype=np.int64)
+
+    def examples(self, column: int, n: int = 2) -> tuple[Example, ...]:
+        """The latest posts that carry a candidate, no text twice."""
+        documents = np.flatnonzero(self.last.observed.values == column)
+        rows = self.last.documents.post[self.last.observed.rows[documents]]
+        found: dict[str, Example] = {}
+        for row in rows[::-1].tolist():
+            post = self.last.posts[row]
+            if not post.is_repost:
+                found.setdefault(post.text, Example(post.id, post.text))
+            if len(found) == n:
+                break
+        return tuple(found.values())
+
+
+def _ragged(corpus: Corpus) -> tuple[Ints, Ints]:
+    """Offsets and columns of the candidates that each document carries."""
+    return corpus.observed.indptr, corpus.observed.values.astype(np.int64)

@@ -1,0 +1,95 @@
+"""What scores say about each candidate, in numbers and in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klda.policies.assemble import Finding
+from klda.policies.evidence import Evidence
+from klda.selection.algorithm2 import Extensions
+from klda.selection.arrays import Floats, Ints
+from klda.selection.high_frequency import gained_words, high_frequency_threshold, lost_words
+from klda.selection.interval import Interval
+from klda.selection.sampling_noise import ExpectedScores
+from klda.selection.sets import SetProblem
+from klda.types import Estimate
+
+MOST_WORDS = 6
+"""Words gained or lost that a reason names."""
+
+
+def explain(
+    evidence: Evidence,
+    words: Floats,
+    extensions: Extensions,
+    scores: ExpectedScores | None = None,
+    distances: Floats | None = None,
+) -> dict[int, Finding]:
+    """The finding on every candidate, measured against the current keyword nearest to it."""
+    threshold = high_frequency_threshold(words)
+    findings = {}
+    for column in range(len(evidence.candidates)):
+        row = _nearest(extensions, column)
+        if row is None:
+            continue
+        extended = int(extensions.current[row])
+        gained = _shown(evidence, gained_words(words[extended], words[column], threshold), column)
+        lost = _shown(evidence, lost_words(words[extended], words[column], threshold), extended)
+        findings[column] = Finding(
+            text=_in_words(evidence.candidates[extended].text, gained, lost, threshold),
+            divergence=_estimate(extensions.divergence, scores.divergence if scores else None, row, column),
+            high_frequency_distance=_estimate(extensions.distance, scores.distance if scores else None, row, column),
+            gained=gained,
+            lost=lost,
+            distance_from_subject=None if distances is None else round(float(distances[column]), 3),
+            extends=evidence.candidates[extended].text,
+        )
+    return findings
+
+
+def roles(evidence: Evidence, distances: Floats, problem: SetProblem, chosen: Ints) -> dict[int, Finding]:
+    """The finding on every current keyword: what it holds that the rest of the chosen list does not."""
+    return {
+        column: Finding(_role(problem, column, chosen), distance_from_subject=round(float(distances[column]), 3))
+        for column in evidence.current.tolist()
+    }
+
+
+def _nearest(extensions: Extensions, column: int) -> int | None:
+    """The current keyword to which a candidate is nearest, if possible one that it qualifies to extend."""
+    away = np.where(extensions.current == column, np.inf, extensions.divergence[:, column])  # (n,)
+    fits = np.array([column in row for row in extensions.ranked])
+    away = np.where(fits, away, np.inf) if np.isfinite(away[fits]).any() else away
+    return int(away.argmin()) if np.isfinite(away).any() else None
+
+
+def _shown(evidence: Evidence, found: Ints, own: int) -> tuple[str, ...]:
+    """The first few words as people write them, without the keyword's own and the placeholder for rare ones."""
+    vocabulary, its_own = evidence.history.vocabulary, {0, *evidence.history.keyword_words[own].tolist()}
+    return tuple(vocabulary.display(int(word)) for word in found if int(word) not in its_own)[:MOST_WORDS]
+
+
+def _in_words(extended: str, gained: tuple[str, ...], lost: tuple[str, ...], threshold: float) -> str:
+    """What a candidate gains and loses.
+
+    >>> _in_words("trade", ("tariff", "steel"), (), 0.001)
+    'extends trade: brings tariff, steel; loses nothing above 0.1 %'
+    """
+    percent = f"{100 * threshold:.1g} %"
+    brings = f"brings {', '.join(gained)}" if gained else f"brings nothing new above {percent}"
+    loses = f"loses {', '.join(lost)}" if lost else f"loses nothing above {percent}"
+    return f"extends {extended}: {brings}; {loses}"
+
+
+def _role(problem: SetProblem, column: int, chosen: Ints) -> str:
+    rest = chosen[chosen != column]
+    alone = problem.score(np.append(rest, column)).retention - problem.score(rest).retention
+    if column in chosen:
+        return f"holds {alone:.0%} of the subject's words that nothing else on the list brings"
+    return f"the rest of the list brings all but {alone:.1%} of the subject's words that it held"
+
+
+def _estimate(point: Floats, spread: Interval | None, row: int, column: int) -> Estimate | None:
+    if not np.isfinite(point[row, column]):
+        return None
+    return (spread or Interval(point, point, point)).at(row, column)

@@ -1,0 +1,113 @@
+"""The default policy: a keyword-conditioned topic model that lends its strength to recent counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.errors import DataError
+from klda.policies.evidence import Evidence
+from klda.policies.scored import ScoredPolicy
+from klda.policies.word_counts import keyword_word_counts, recency
+from klda.selection.arrays import Floats
+from klda.selection.word_distribution import from_counts, from_topics
+from klda.types import Progress
+
+if TYPE_CHECKING:
+    from klda.model.klda import KLDA
+
+MOST_DOCUMENTS = 2000
+"""Recent documents from which the weight of topics is learnt."""
+SETS_PER_KEYWORD = 16
+"""Keyword sets over which the words of a keyword are averaged."""
+
+
+@dataclass
+class KLDAPolicy(ScoredPolicy):
+    """KLDA: the words that each keyword set implies, as prior for recent counts, scored as next window will be.
+
+    The model is trained on the history (or given, trained, as `model`). The words of a keyword are its expectation over
+    the keyword sets that it occurs with, topics weighted by how much they occur with it, keywords included. Recent
+    counts, each window worth half of one `half_life` windows later, are shrunk towards that by `strength` tokens: a
+    frequent keyword speaks for itself, a rare one borrows strength.
+    """
+
+    n_topics: int = 5
+    half_life: float = 1.0
+    strength: float = 1000.0
+    iterations: int = 300
+    """Of training."""
+    model: KLDA | None = None
+
+    name = "klda"
+
+    def estimate(
+        self, evidence: Evidence, background: Floats, *, generator: np.random.Generator, progress: Progress
+    ) -> Floats:
+        """Recent counts with the model as prior. # (Q, V)"""
+        history = evidence.history
+        model = self.model or self._trained(history, int(generator.integers(2**31)), progress)
+        if model.vocabulary_.words != history.vocabulary.words or model.candidates_ != history.candidates:
+            raise DataError(
+                "the model knows other words or candidates than the posts have; prepare them with its vocabulary"
+            )
+        counts = keyword_word_counts(history, self.half_life)
+        prior = from_counts(expected_words(model, history, counts, generator), background, 1.0)
+        return from_counts(counts, prior, self.strength)
+
+    def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
+        from klda.model.klda import KLDA  # brings torch
+
+        model = KLDA(
+            n_topics=self.n_topics,
+            pretraining_iterations=self.iterations,
+            max_iterations=0,
+            half_life=1.5 * self.half_life,
+            random_state=seed,
+        )
+        return model.fit(history, progress=progress)
+
+
+def expected_words(model: KLDA, history: Corpus, counts: Floats, generator: np.random.Generator) -> Floats:
+    """Tokens that the model expects from posts with each keyword, as many as were counted (Q, V). # (Q, V)
+
+    The model explains the words that are not keywords; those that are come from the counts themselves.
+    """
+    is_keyword = np.zeros(len(history.vocabulary), dtype=np.bool_)
+    is_keyword[history.keyword_words.values] = True
+    rest = np.where(is_keyword, 0.0, counts).sum(axis=1, keepdims=True)  # (Q, 1) tokens for the model to explain
+    modelled = np.where(is_keyword, 0.0, _averaged(model, history, generator))
+    modelled *= rest / np.maximum(modelled.sum(axis=1, keepdims=True), 1e-12)
+    return np.where(is_keyword, counts, modelled)
+
+
+def _averaged(model: KLDA, history: Corpus, generator: np.random.Generator) -> Floats:
+    """The model's words for each keyword, over keyword sets that it occurred with, recent ones more likely. # (Q, V)"""
+    observed, weight = history.observed, recency(history, 1.0)
+    result = np.zeros((len(history.candidates), len(history.vocabulary)))
+    shares = _topic_shares(model, history)  # (Q, K)
+    known: dict[bytes, Floats] = {}
+    for column in range(len(history.candidates)):
+        documents = observed.rows[observed.values == column]
+        sets = [np.array([column], dtype=np.int32)]
+        if len(documents):
+            chance = weight[documents] / weight[documents].sum()
+            sets = [observed[int(d)] for d in generator.choice(documents, SETS_PER_KEYWORD, p=chance)]
+        for keywords in sets:
+            key = keywords.tobytes()
+            if key not in known:
+                known[key] = model.topic_word([history.candidates[int(k)] for k in keywords]).astype(np.float64)
+            result[column] += from_topics(known[key], shares[column]) / len(sets)
+    return result
+
+
+def _topic_shares(model: KLDA, history: Corpus) -> Floats:
+    """How much of the recent posts with each keyword each topic makes up; even for a keyword without any. # (Q, K)"""
+    recent = history.take(slice(max(0, len(history) - MOST_DOCUMENTS), None))
+    weights = model.transform(recent)  # (D, K)
+    shares = np.full((len(history.candidates), weights.shape[1]), 1e-3)
+    np.add.at(shares, recent.observed.values, weights[recent.observed.rows])
+    return shares

@@ -1,0 +1,66 @@
+"""The paper's own policy, to the letter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.policies.assemble import assemble
+from klda.policies.evidence import Evidence
+from klda.policies.findings import explain
+from klda.policies.lists import fitting
+from klda.policies.proposal import Proposal
+from klda.policies.scored import extension_lists, ranking
+from klda.selection.algorithm2 import extend
+from klda.types import Budget, KeywordSet, Progress, silent
+
+
+@dataclass
+class KLDAPaper:
+    """KLDA as the paper trains it, and its Algorithm 2 as it stands: each keyword gives way to its extensions.
+
+    `pretraining` and `iterations` are the numbers of training steps; `top` is how many extensions a keyword has.
+    """
+
+    top: int = 2
+    n_topics: int = 5
+    pretraining: int = 2500
+    iterations: int = 10_000
+    divergence: str = "kl"
+
+    name = "klda-paper"
+
+    def propose(
+        self,
+        history: Corpus,
+        current: KeywordSet,
+        candidates: KeywordSet,
+        budget: Budget,
+        *,
+        generator: np.random.Generator,
+        progress: Progress = silent,
+    ) -> Proposal:
+        """The extensions of the current keywords in their place; the current list when there are none."""
+        from klda.model.klda import KLDA  # brings torch
+
+        evidence = Evidence.of(history, current, candidates, budget)
+        model = KLDA.paper(
+            n_topics=self.n_topics,
+            pretraining_iterations=self.pretraining,
+            max_iterations=self.iterations,
+            random_state=int(generator.integers(2**31)),
+        ).fit(evidence.history, progress=progress)
+        words = model.word_distributions(evidence.candidates).astype(np.float64)  # (Q, V)
+        found = extend(words, evidence.frequency, evidence.current, top=None, divergence=self.divergence)
+        best = np.array(list(dict.fromkeys(int(j) for row in found.ranked for j in row[: self.top])), dtype=np.int64)
+        return assemble(
+            self.name,
+            evidence,
+            chosen=fitting(evidence, budget, best if len(best) else evidence.current),
+            ranked=ranking(found),
+            per_keyword=extension_lists(evidence, found, self.top),
+            findings=explain(evidence, words, found),
+            notes=["no candidate qualifies to extend a current keyword: the list stays"] if found.fell_back else [],
+        )

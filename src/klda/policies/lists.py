@@ -1,0 +1,26 @@
+"""Lists within a budget for policies that only rank: the best first, as many as fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klda.errors import DataError
+from klda.policies.evidence import Evidence
+from klda.selection.arrays import Ints
+from klda.types import Budget
+
+
+def fitting(evidence: Evidence, budget: Budget, order: Ints, size: int | None = None) -> Ints:
+    """Required keywords, then candidates in this order, each that still fits the budget, up to `size` in all."""
+    limits, union, n = evidence.limits(budget), evidence.union, len(evidence.candidates)
+    chosen = np.unique(limits.required)
+    limits.check_required(union.posts(chosen), n)
+    for column in order[~np.isin(order, chosen)].tolist():
+        if len(chosen) == min(size or n, budget.max_keywords or n):
+            break
+        longer = np.append(chosen, column)
+        if limits.excess(longer, union.posts(longer), n) is None:
+            chosen = longer
+    if not len(chosen):
+        raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")
+    return chosen

@@ -1,0 +1,48 @@
+"""Chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.policies.assemble import Finding, assemble
+from klda.policies.evidence import Evidence
+from klda.policies.lists import fitting
+from klda.policies.proposal import Proposal
+from klda.types import Budget, KeywordSet, Progress, silent
+
+
+@dataclass
+class Random:
+    """Candidates drawn uniformly: what a policy must beat to be worth anything.
+
+    `top` is how many each current keyword contributes to the list when the budget does not say.
+    """
+
+    top: int = 2
+
+    name = "random"
+
+    def propose(
+        self,
+        history: Corpus,
+        current: KeywordSet,
+        candidates: KeywordSet,
+        budget: Budget,
+        *,
+        generator: np.random.Generator,
+        progress: Progress = silent,  # noqa: ARG002
+    ) -> Proposal:
+        """Candidates drawn at random in place of the current list, as many as the budget allows."""
+        evidence = Evidence.of(history, current, candidates, budget)
+        ranked = generator.permutation(len(evidence.candidates))
+        size = budget.max_keywords or self.top * len(current)
+        chosen = fitting(evidence, budget, ranked, size)
+        findings = {column: Finding("drawn at random") for column in ranked.tolist()}
+        lists = {}
+        for keyword, column in zip(current, evidence.current.tolist(), strict=True):
+            others = np.delete(np.arange(len(evidence.candidates)), column)
+            lists[keyword.text] = evidence.keywords(generator.permutation(others)[: self.top]).texts
+        return assemble(self.name, evidence, chosen=chosen, ranked=ranked, per_keyword=lists, findings=findings)

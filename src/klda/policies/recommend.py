@@ -1,0 +1,141 @@
+"""`recommend`: from posts, a corpus or a trained model to advice for the next window, in one call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.posts import HasBatches
+from klda.corpus.windows import Windowing
+from klda.errors import DataError, SettingError
+from klda.policies.candidates import PAPER_SOURCES, SIZE, Candidates, assemble_candidates
+from klda.policies.proposal import Proposal
+from klda.policies.protocol import Policy
+from klda.policies.registry import policy as policy_named
+from klda.policies.viral import Viral
+from klda.types import Budget, KeywordSet, Post, Progress, silent
+
+if TYPE_CHECKING:
+    from klda.model.klda import KLDA
+
+CLOCK_TOLERANCE = timedelta(days=1)
+"""Posts may be this far ahead of this machine's clock: zones and clocks are often a little wrong."""
+
+
+def recommend(
+    posts: Corpus | HasBatches | Iterable[Post],
+    keywords: KeywordSet | Iterable[str],
+    *,
+    policy: str | Policy = "klda",
+    model: KLDA | None = None,
+    candidates: KeywordSet | Iterable[str] | None = None,
+    sources: Sequence[str] = PAPER_SOURCES,
+    n_candidates: int = SIZE,
+    window: str | Windowing = "7d",
+    top: int = 2,
+    budget: Budget | int | None = None,
+    max_posts: int | None = None,
+    novelty: float = 0.5,
+    anchor: float = 0.5,
+    sample: Corpus | None = None,
+    training: Corpus | Path | str | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+    **settings: Any,
+) -> Proposal:
+    """The keywords to use next, and why.
+
+    `posts` are what was collected so far, or a `Corpus` of it; `keywords` is the current list. `policy` is a name (see
+    `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named. A trained `model` spares
+    the policy `klda` its training, and its candidates are used. Without `candidates` they are assembled from
+    `sources`: of these, `viral` can learn from `training`, another corpus or the folder of one, when the posts carry no
+    counts of reposts, and `sample` is a corpus of the unfiltered stream. `budget` is a `Budget` or simply a number of
+    keywords.
+
+    >>> from klda.corpus.simulation import World
+    >>> advice = recommend(World(weeks=3, posts_per_week=400), ["horse", "race"], policy="counting", budget=4)
+    >>> advice.policy, len(advice.next_keywords) <= 4
+    ('counting', True)
+    """
+    current = keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
+    if not len(current):
+        raise SettingError("there are no keywords to start from; give at least one")
+    corpus = posts if isinstance(posts, Corpus) else Corpus.from_posts(posts, current, window=window, progress=progress)
+    if not all(keyword in corpus.candidates for keyword in current):
+        corpus = corpus.with_candidates(current)
+    check(corpus, current)
+    generator = np.random.default_rng(seed)
+    common = {"top": top, "novelty": novelty, "anchor": anchor, "training": training, "model": model}
+    chosen = policy_named(policy, **_accepted(policy, common), **settings) if isinstance(policy, str) else policy
+    if model is not None:
+        found = Candidates(model.candidates_ | current)
+    elif candidates is not None:
+        given = candidates if isinstance(candidates, KeywordSet) else KeywordSet.of(*candidates)
+        found = Candidates(current | given)
+    else:
+        found = assemble_candidates(
+            corpus,
+            current,
+            sources=sources,
+            size=n_candidates,
+            viral=chosen if isinstance(chosen, Viral) else Viral(training),
+            sample=sample,
+            generator=generator,
+            progress=progress,
+        )
+    proposal = chosen.propose(
+        corpus.with_candidates(found.keywords),
+        current,
+        found.keywords,
+        _budget(budget, max_posts),
+        generator=generator,
+        progress=progress,
+    )
+    return replace(proposal, notes=(*found.notes, *proposal.notes), seed=seed)
+
+
+def check(corpus: Corpus, current: KeywordSet) -> None:
+    """Raises a `DataError` that says what is wrong with posts from which nothing can be advised."""
+    carrying = corpus.carrying(current)
+    names = ", ".join(current.texts)
+    if not len(carrying):
+        raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
+    if corpus.n_windows < 2:
+        raise DataError(
+            f"all posts lie in one window ({corpus.windows[0]}); give posts of at least two, or choose a shorter window"
+        )
+    latest = datetime.fromtimestamp(int(corpus.documents.time.max()) / 1e6, UTC)
+    if latest > datetime.now(UTC) + CLOCK_TOLERANCE:
+        row = int(corpus.documents.post[corpus.documents.time.argmax()])
+        raise DataError(
+            f"post {corpus.posts[row].id} is dated {latest:%Y-%m-%d %H:%M} UTC, in the future; "
+            "correct its time or leave it out"
+        )
+    texts = corpus.posts.texts(corpus.documents.post[carrying])
+    if len(texts) > 1 and len(set(texts)) == 1:
+        raise DataError(
+            f"all {len(texts):,} posts with a keyword have the same text; there is nothing to learn from them"
+        )
+    if not len(corpus.window(-1).carrying(current)):
+        raise DataError(
+            f"no post of the last window ({corpus.windows[-1]}) carries any of the keywords {names}; "
+            "leave that window out"
+        )
+
+
+def _budget(budget: Budget | int | None, max_posts: int | None) -> Budget:
+    chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
+    return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
+
+
+def _accepted(name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Those of the common settings that a policy has."""
+    known = inspect.signature(type(policy_named(name))).parameters
+    return {setting: value for setting, value in settings.items() if setting in known}

@@ -1,0 +1,67 @@
+"""Policies by name: ours, and those that other packages register under the entry point group `klda.policies`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from klda.errors import SettingError
+from klda.policies.protocol import Policy
+
+GROUP = "klda.policies"
+
+_BUILT_IN = {
+    "klda": "klda.policies.klda:KLDAPolicy",
+    "klda-paper": "klda.policies.klda_paper:KLDAPaper",
+    "counting": "klda.policies.counting:Counting",
+    "counting-scored": "klda.policies.counting:CountingScored",
+    "viral": "klda.policies.viral:Viral",
+    "frequent": "klda.policies.frequent:Frequent",
+    "random": "klda.policies.random:Random",
+    "static": "klda.policies.static:Static",
+}
+
+
+def policy(name: str, **settings: Any) -> Policy:
+    """The policy of this name, with these settings in place of its defaults.
+
+    >>> policy("static").name
+    'static'
+    >>> policy("statci")
+    Traceback (most recent call last):
+    klda.errors.SettingError: no policy 'statci'; there are klda, klda-paper, counting, counting-scored, viral, ...
+    """
+    factories = _factories()
+    if name not in factories:
+        raise SettingError(f"no policy {name!r}; there are {', '.join(factories)}")
+    make = factories[name]()
+    known = [p for p in inspect.signature(make).parameters if p != "self"]
+    unknown = [setting for setting in settings if setting not in known]
+    if unknown:
+        raise SettingError(f"policy {name!r} has no setting {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
+    return make(**settings)
+
+
+def policies() -> dict[str, str]:
+    """Every policy that can be named, with one line on what it does.
+
+    >>> policies()["static"]
+    'Keeps the list as it is: the yardstick for every other policy.'
+    """
+    return {name: (inspect.getdoc(load()) or "").partition("\n")[0] for name, load in _factories().items()}
+
+
+def _factories() -> dict[str, Callable[[], Callable[..., Policy]]]:
+    """What loads each policy; a third party cannot take the name of one of ours."""
+    others = {point.name: point.load for point in entry_points(group=GROUP)}
+    ours = {name: partial(_load, path) for name, path in _BUILT_IN.items()}
+    return ours | {name: load for name, load in others.items() if name not in ours}
+
+
+def _load(path: str) -> Callable[..., Policy]:
+    module, _, attribute = path.partition(":")
+    return cast(Callable[..., Policy], getattr(import_module(module), attribute))

@@ -1,0 +1,160 @@
+"""What the policies share that know each candidate's words: Algorithm 2's lists, and a set chosen under the budget."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.errors import DataError
+from klda.policies.assemble import assemble
+from klda.policies.evidence import Evidence
+from klda.policies.findings import explain, roles
+from klda.policies.proposal import FrontierPoint, Proposal
+from klda.policies.subject import SMOOTHING, Subject
+from klda.policies.word_counts import keyword_word_counts
+from klda.selection.algorithm2 import Extensions, extend, extend_scored
+from klda.selection.anchor import held_back
+from klda.selection.arrays import Floats, Ints
+from klda.selection.frontier import Frontier, trace_frontier
+from klda.selection.sampling_noise import ExpectedScores
+from klda.selection.sets import SetProblem, set_problem
+from klda.selection.word_distribution import mixture
+from klda.types import Budget, KeywordSet, Progress, silent
+
+
+@dataclass
+class ScoredPolicy:
+    """Proposes from a word distribution for every candidate; what differs between policies is how it is estimated.
+
+    Each current keyword gets the list of candidates that Algorithm 2 finds for it, `top` of them. The next list is
+    chosen as a whole: it should retain the subject's words, open new ground as far as `novelty` (0 to 1) asks for it,
+    and cost little. What it should retain is a mixture of the last window and the subject as first asked for, in the
+    proportion `anchor`; candidates further than `max_distance` from the latter, or common everywhere, are held back.
+    """
+
+    top: int = 2
+    divergence: str = "kl"
+    novelty: float = 0.5
+    anchor: float = 0.5
+    max_distance: float = 0.75
+    founding: KeywordSet | None = None
+    """The keywords first asked for; those of the first window unless given."""
+
+    name = ""
+    scored_as_measured = True
+    """Whether scores are those expected under next window's sample size, rather than the estimates' own."""
+
+    @abstractmethod
+    def estimate(
+        self, evidence: Evidence, background: Floats, *, generator: np.random.Generator, progress: Progress
+    ) -> Floats:
+        """The words that each candidate is expected to bring in the next window. # (Q, V)"""
+
+    def propose(
+        self,
+        history: Corpus,
+        current: KeywordSet,
+        candidates: KeywordSet,
+        budget: Budget,
+        *,
+        generator: np.random.Generator,
+        progress: Progress = silent,
+    ) -> Proposal:
+        """The best list within the budget, with Algorithm 2's lists for each current keyword beside it."""
+        evidence = Evidence.of(history, current, candidates, budget)
+        subject = Subject.of(evidence, self.founding)
+        words = self.estimate(evidence, subject.background, generator=generator, progress=progress)  # (Q, V)
+        extensions, scores = self.extensions(evidence, words, subject.background, generator)
+
+        distances = subject.distances(words)
+        held = self.held(evidence, subject, distances, budget)
+        problem = self.problem(evidence, subject, words, np.array(list(held), dtype=np.int64))
+        limits = evidence.limits(budget)
+        limits = replace(limits, forbidden=np.union1d(limits.forbidden, list(held)).astype(np.int64))
+        curve = trace_frontier(problem, limits, current=evidence.current)
+        chosen = curve.at(self.novelty).keywords
+        if not len(chosen):
+            raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")
+        brought = mixture(words[chosen], np.maximum(evidence.volume.mean[chosen], 0.5))
+        return assemble(
+            self.name,
+            evidence,
+            chosen=chosen,
+            ranked=ranking(extensions),
+            per_keyword=extension_lists(evidence, extensions, self.top),
+            findings=explain(evidence, words, extensions, scores, distances)
+            | roles(evidence, distances, problem, chosen),
+            held={column: held[column] for column in _listed(extensions, self.top) if column in held},
+            distance_from_subject=round(float(subject.distances(brought[None, :])[0]), 3),
+            frontier=_points(curve, evidence),
+            notes=["no candidate qualifies to extend a current keyword"] if extensions.fell_back else [],
+        )
+
+    def extensions(
+        self, evidence: Evidence, words: Floats, background: Floats, generator: np.random.Generator
+    ) -> tuple[Extensions, ExpectedScores | None]:
+        """Every candidate that qualifies to extend each current keyword, the best first, and the scores behind it."""
+        if not self.scored_as_measured:
+            found = extend(words, evidence.frequency, evidence.current, top=None, divergence=self.divergence)
+            return found, None
+        return extend_scored(
+            words,
+            evidence.frequency,
+            evidence.current,
+            keyword_word_counts(evidence.last).sum(axis=1),
+            prior=background,
+            strength=SMOOTHING,
+            generator=generator,
+            top=None,
+            divergence=self.divergence,
+        )
+
+    def held(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> dict[int, str]:
+        """Why some candidates may not be added: too far from the subject, or common everywhere."""
+        free = np.concatenate([subject.protected, evidence.current, evidence.columns(budget.required)])
+        stopped = held_back(distances, self.max_distance, common=subject.common, protected=free)
+        return {found.candidate: found.reason for found in stopped}
+
+    def problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints) -> SetProblem:
+        """The choice of a set: what to retain, and what new ground the candidates near the subject open."""
+        today = max(evidence.union.posts(evidence.current), 1.0)
+        rates = evidence.volume.mean / today
+        rates[held] = 0.0
+        emerging = subject.new_ground(words, rates, self.anchor)
+        return set_problem(words, evidence.union, subject.target(self.anchor), emerging, target_posts=today)
+
+
+def extension_lists(evidence: Evidence, extensions: Extensions, top: int) -> dict[str, tuple[str, ...]]:
+    """For each current keyword the `top` candidates that extend it."""
+    current = evidence.keywords(extensions.current)
+    return {k.text: evidence.keywords(row[:top]).texts for k, row in zip(current, extensions.ranked, strict=True)}
+
+
+def ranking(extensions: Extensions) -> Ints:
+    """All candidates: first those that extend a current keyword, by their best place in a list, then by divergence."""
+    nearest = extensions.divergence.min(axis=0)  # (Q,)
+    place = np.full(len(nearest), np.inf)
+    for row in extensions.ranked:
+        place[row] = np.minimum(place[row], np.arange(len(row)))
+    return np.lexsort((nearest, place))
+
+
+def _listed(extensions: Extensions, top: int) -> list[int]:
+    """The candidates in the lists of current keywords, each once."""
+    return list(dict.fromkeys(int(column) for row in extensions.ranked for column in row[:top]))
+
+
+def _points(curve: Frontier, evidence: Evidence) -> list[FrontierPoint]:
+    return [
+        FrontierPoint(
+            novelty=round(float(setting), 3),
+            retention=round(chosen.score.retention, 4),
+            new_ground=round(chosen.score.novelty, 4),
+            expected_posts=round(chosen.score.posts, 1),
+            keywords=evidence.keywords(chosen.keywords).texts,
+        )
+        for setting, chosen in zip(curve.settings, curve.sets, strict=True)
+    ]

@@ -1,0 +1,37 @@
+"""Changing nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.policies.assemble import Finding, assemble
+from klda.policies.evidence import Evidence
+from klda.policies.lists import fitting
+from klda.policies.proposal import Proposal
+from klda.types import Budget, KeywordSet, Progress, silent
+
+
+@dataclass
+class Static:
+    """Keeps the list as it is: the yardstick for every other policy."""
+
+    name = "static"
+
+    def propose(
+        self,
+        history: Corpus,
+        current: KeywordSet,
+        candidates: KeywordSet,
+        budget: Budget,
+        *,
+        generator: np.random.Generator,  # noqa: ARG002
+        progress: Progress = silent,  # noqa: ARG002
+    ) -> Proposal:
+        """The current list; only required or forbidden words, or a budget too small for it, can change that."""
+        evidence = Evidence.of(history, current, candidates, budget)
+        chosen = fitting(evidence, budget, evidence.current)
+        findings = {column: Finding("the list stays as it is") for column in chosen.tolist()}
+        return assemble(self.name, evidence, chosen=chosen, ranked=evidence.current, findings=findings)

@@ -1,0 +1,108 @@
+"""The subject that a list is about: as first asked for, as it is today, and what is said elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.policies.evidence import Evidence
+from klda.policies.word_counts import word_counts
+from klda.selection.anchor import anchored_target, commonness, distinctive, subject_distance
+from klda.selection.arrays import Floats, Ints
+from klda.selection.frequency import document_counts
+from klda.selection.word_distribution import from_counts, mixture
+from klda.types import KeywordSet
+
+SMOOTHING = 100.0
+"""Tokens of background that every estimate is mixed with."""
+FOUNDING_WINDOWS = 2
+FEWEST_OUTSIDE = 100
+"""Posts without a current keyword that it takes to know what is common everywhere."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Word distributions of the subject and of what lies around it."""
+
+    founding: Floats  # (V,)
+    """What posts with the first keywords said in the first windows."""
+    today: Floats  # (V,)
+    """What posts with the current keywords said in the last window."""
+    background: Floats  # (V,)
+    """What all posts said; never 0."""
+    outside: Floats | None  # (V,)
+    """What posts without a current keyword said in the last window; None when all were collected by the list."""
+    common: Floats | None  # (Q,)
+    """How common each candidate is outside the subject: 0 only inside, ½ alike, 1 only outside."""
+    protected: Ints
+    """Columns of the first keywords: they are the subject, whatever happens to their words."""
+
+    @classmethod
+    def of(cls, evidence: Evidence, founding: KeywordSet | None = None) -> Subject:
+        """The subject of a history; `founding` are its first keywords (default: those of the first window)."""
+        history, last = evidence.history, evidence.last
+        first = evidence.columns(founding if founding is not None else history.history[0])
+        if not len(first):
+            first = evidence.current  # none of the first keywords is a candidate any more
+        everything = _with_apart(history) + 1.0
+        background = everything / everything.sum()
+        founded = _words(history.span(0, min(FOUNDING_WINDOWS, history.n_windows)), first)
+        if not founded.sum():
+            founded = _words(history, first)
+        inside = last.carrying(evidence.keywords(evidence.current))
+        outside = np.setdiff1d(np.arange(len(last)), inside)
+        n_outside = len(outside) + len(last.apart)
+        known = n_outside >= FEWEST_OUTSIDE and len(inside) > 0
+        said_today = word_counts(last.take(inside))
+        return cls(
+            founding=from_counts(founded, background, SMOOTHING),
+            today=from_counts(said_today, background, SMOOTHING),
+            background=background,
+            outside=from_counts(_with_apart(last) - said_today, background, SMOOTHING) if known else None,
+            common=commonness(_carrying(last, inside), len(inside), _carrying(last, outside), n_outside)
+            if known
+            else None,
+            protected=first,
+        )
+
+    def distances(self, distributions: Floats) -> Floats:
+        """Distance of each candidate's words (Q, V) from the founding subject, 0 to 1. # (Q,)"""
+        return subject_distance(distributions, self.founding)
+
+    def target(self, anchor: float) -> Floats:
+        """What a list should retain: today's words and the founding ones, less what is said everywhere. # (V,)"""
+        kept = anchored_target(self.today, self.founding, anchor)
+        return kept if self.outside is None else distinctive(kept, self.outside)
+
+    def new_ground(self, distributions: Floats, rates: Floats, anchor: float) -> Floats:
+        """What candidates near the subject would bring beyond the target, as a rate against today's posts. # (V,)
+
+        `rates` (Q,) are the posts that each brings for every post of today's list. The less a candidate is common
+        everywhere (or, when that is not known, the closer to the subject) the more it says about where the
+        subject goes.
+        """
+        near = 1 - self.distances(distributions) if self.common is None else np.clip(1 - 2 * self.common, 0, 1)
+        weights: Floats = rates * near
+        if not weights.any():
+            return np.zeros(distributions.shape[1])
+        elsewhere = self.background if self.outside is None else self.outside
+        brought = weights.sum() * distinctive(mixture(distributions, weights), elsewhere)
+        return np.asarray(np.maximum(brought - self.target(anchor), 0.0))
+
+
+def _words(corpus: Corpus, columns: Ints) -> Floats:
+    return word_counts(corpus.take(corpus.carrying([corpus.candidates[int(column)] for column in columns])))
+
+
+def _with_apart(corpus: Corpus) -> Floats:
+    """How often each word occurs in all posts, also those without a candidate. # (V,)"""
+    apart = np.bincount(corpus.apart.words, corpus.apart.counts, len(corpus.vocabulary))
+    return word_counts(corpus) + apart
+
+
+def _carrying(corpus: Corpus, documents: Ints) -> Floats:
+    """How many of these documents carry each candidate. # (Q,)"""
+    columns = corpus.observed.take(documents).values.astype(np.int64)
+    return document_counts(columns, len(corpus.candidates)).astype(np.float64)

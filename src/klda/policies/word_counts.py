@@ -1,0 +1,45 @@
+"""Counting words: those of the posts that carry each keyword, recent windows first."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from klda.corpus.corpus import Corpus
+
+Floats = NDArray[np.float64]
+
+
+def recency(corpus: Corpus, half_life: float | None) -> Floats:
+    """The weight of each document: 1 in the last window, halved for every `half_life` windows before it. # (D,)"""
+    if half_life is None:
+        return np.ones(len(corpus))
+    age = corpus.n_windows - 1 - corpus.documents.window
+    return np.asarray(0.5 ** (age / half_life), dtype=np.float64)
+
+
+def keyword_word_counts(corpus: Corpus, half_life: float | None = None) -> Floats:
+    """How often each word occurs in posts that carry each candidate, weighted by recency. # (Q, V)"""
+    observed = corpus.observed
+    weight = np.repeat(recency(corpus, half_life), observed.lengths)
+    carries = csr_array(
+        (weight, observed.values, observed.indptr), shape=(len(corpus), len(corpus.candidates))
+    )  # (D, Q)
+    counts: Floats = (carries.T @ tokens(corpus)).toarray()
+    return counts
+
+
+def word_counts(corpus: Corpus, half_life: float | None = None) -> Floats:
+    """How often each word occurs in all documents, weighted by recency. # (V,)"""
+    counts: Floats = recency(corpus, half_life) @ tokens(corpus)
+    return counts
+
+
+def tokens(corpus: Corpus) -> csr_array:
+    """Token counts of the documents as a sparse matrix. # (D, V)"""
+    documents = corpus.documents
+    return csr_array(
+        (documents.counts.astype(np.float64), documents.words, documents.indptr),
+        shape=(len(documents), len(corpus.vocabulary)),
+    )
