@@ -18,13 +18,12 @@ def primary(tag: str | None) -> str | None:
     return _RENAMED.get(code, code)
 
 
-def detect(text: str) -> str:
-    """The most likely language of a text, as a two-letter code.
+def detect(text: str) -> str | None:
+    """The most likely language of a text, or None when it holds no words.
 
     >>> detect("The committee will meet again on Thursday to discuss the budget.")
     'en'
     """
     from py3langid import classify  # here, because its model takes a moment to load
 
-    code: str = classify(text)[0]
-    return code
+    return primary(classify(text)[0])

@@ -44,13 +44,14 @@ class Source:
     """A file and what it is; for tables also where each field of a post is kept."""
 
     path: Path
+    size: int
     type: FileType | None
     columns: Columns | None = None
 
 
 def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
     """What a file is. One that the user named must be known; one met in a folder may be foreign."""
-    kind = file_type(path, mapping)
+    size, kind = path.stat().st_size, file_type(path, mapping)
     if kind is None and named:
         raise InputError(f"{path}: neither JSON, CSV with a header, nor Parquet; convert it to one of these")
     names: list[str] | None = None
@@ -60,14 +61,14 @@ def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
     elif kind is FileType.PARQUET:
         with unpacked(path) as plain:
             names = parquet_columns(plain)
-    if names is None:
-        return Source(path, kind)
+    if not names:  # not a table, or damaged before its header ends
+        return Source(path, size, kind)
     columns = resolve(tuple(names), mapping)
     lacking = missing(columns, names)
     if lacking:
-        example = f'mapping={{"{lacking[0]}": "{names[0] if names else "…"}"}}'
+        example = f'mapping={{"{lacking[0]}": "{names[0]}"}}'
         raise InputError(f"{path}: no column for {', '.join(lacking)} among {', '.join(names)}; name it like {example}")
-    return Source(path, kind, columns)
+    return Source(path, size, kind, columns)
 
 
 def file_type(path: Path, mapping: Mapped = ()) -> FileType | None:

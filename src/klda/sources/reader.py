@@ -108,7 +108,7 @@ class PostReader:
         """The posts as record batches in `POST_SCHEMA`."""
         log = self._log = ReadLog(self._strict)
         seen = SeenIds()
-        total = sum(source.path.stat().st_size for source in self._sources)
+        total = sum(source.size for source in self._sources)
         done = 0
         for source in self._sources:
             for position, batch in self._read(source, log):
@@ -120,7 +120,7 @@ class PostReader:
                 self._progress(STAGE, done + position, total, lines=log.lines, posts=log.posts)
                 if posts.num_rows:
                     yield posts
-            done += source.path.stat().st_size
+            done += source.size
         self._progress(STAGE, total, total, lines=log.lines, posts=log.posts)
 
     def _read(self, source: Source, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -168,10 +168,10 @@ class PostReader:
 
     def _read_parquet(self, source: Source, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
         columns = source.columns or Columns()
-        size, before = source.path.stat().st_size, 0
+        before = 0
         with unpacked(source.path) as plain:
             for share, batch in parquet_batches(plain, columns):
-                position = int(share * size)
+                position = int(share * source.size)
                 if isinstance(batch, Bad):
                     log.lines += 1
                     log.reject(source.path, before + 1, batch)
@@ -197,7 +197,8 @@ class PostReader:
             posts = _only(posts, np.asarray(original.is_null()))
         if self._languages:
             spoken = np.array([code in self._languages for code in _languages_of(posts)], dtype=np.bool_)
-            log.skipped.update({LANGUAGE: int((~spoken).sum())} if not spoken.all() else {})
+            if not spoken.all():
+                log.skipped[LANGUAGE] += int((~spoken).sum())
             posts = _only(posts, spoken)
         return posts
 
@@ -213,7 +214,7 @@ def _only(posts: pa.RecordBatch, mask: NDArray[np.bool_]) -> pa.RecordBatch:
     return posts if mask.all() else posts.filter(pa.array(mask))
 
 
-def _languages_of(posts: pa.RecordBatch) -> Iterator[str]:
+def _languages_of(posts: pa.RecordBatch) -> Iterator[str | None]:
     """The language of each post: the stated one, or else a guess."""
     stated = map(primary, posts.column("language").to_pylist())
     for code, text in zip(stated, posts.column("text"), strict=True):

@@ -136,6 +136,11 @@ def test_a_cut_off_packed_file_keeps_what_was_read_and_counts_the_damage(tmp_pat
         list(read_posts(path, strict=True))
 
 
+def test_a_packed_table_cut_off_in_its_header_is_damaged_not_foreign(tmp_path: Path) -> None:
+    packed = gzip.compress(b"id,time,text\n1,2026-01-05T10:00:00Z,a\n")
+    assert dict(read(written(tmp_path / "a.csv.gz", packed[:12])).report.bad) == {"damaged file": 1}
+
+
 def test_damaged_parquet_is_one_bad_record(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": ["1"], "time": [START], "text": ["a"]}), tmp_path / "a.parquet")
     whole = (tmp_path / "a.parquet").read_bytes()
@@ -408,3 +413,13 @@ def test_the_archives_are_read_whole(name: str) -> None:
     assert sum(batch.num_rows for batch in reader.batches()) == reader.report.posts
     assert reader.report.lines == reader.report.accounted == pq.read_metadata(path).num_rows
     assert not reader.report.bad
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_a_file_that_vanishes_before_it_is_read_is_named(tmp_path: Path, name: str) -> None:
+    pq.write_table(pa.table({"id": ["1"], "time": [START], "text": ["a"]}), tmp_path / "a.parquet")
+    written(tmp_path / "a.jsonl", good(1))
+    reader = read_posts(tmp_path / name)
+    (tmp_path / name).unlink()
+    with pytest.raises(InputError, match=name):
+        list(reader)
