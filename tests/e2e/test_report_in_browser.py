@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from klda.report.content import Report
 from klda.report.html import write
 from tests.unit.report.hostile import ATTACKS, tampered
 from tests.unit.report.sample import REPORT
@@ -43,13 +42,21 @@ def browser() -> Iterator[playwright.Browser]:
         started.close()
 
 
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("reports")
+    for name, report in REPORTS.items():
+        write(report, folder / f"{name}.html")
+    return {name: (folder / f"{name}.html").as_uri() for name in REPORTS}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", REPORTS)
 def test_the_page_draws_itself_without_network(
-    browser: playwright.Browser, tmp_path: Path, name: str, width: str, scheme: str
+    browser: playwright.Browser, addresses: dict[str, str], tmp_path: Path, name: str, width: str, scheme: str
 ) -> None:
-    address = saved(REPORTS[name], tmp_path)
+    address = addresses[name]
     context = browser.new_context(viewport={"width": WIDTHS[width], "height": 900}, color_scheme=scheme, offline=True)
     page = context.new_page()
     complaints: list[str] = []
@@ -72,9 +79,9 @@ def test_the_page_draws_itself_without_network(
     context.close()
 
 
-def test_pictures_explain_themselves_under_the_pointer(browser: playwright.Browser, tmp_path: Path) -> None:
+def test_pictures_explain_themselves_under_the_pointer(browser: playwright.Browser, addresses: dict[str, str]) -> None:
     page = browser.new_page()
-    page.goto(saved(REPORT, tmp_path))
+    page.goto(addresses["sample"])
     page.wait_for_selector("html[data-drawn=yes]", timeout=30_000)
     page.locator("figure[data-picture=frontier] .mark-symbol path").nth(4).hover()
     tooltip = page.locator("#vg-tooltip-element.visible")
@@ -83,17 +90,11 @@ def test_pictures_explain_themselves_under_the_pointer(browser: playwright.Brows
     page.close()
 
 
-def test_pictures_are_there_without_scripts(browser: playwright.Browser, tmp_path: Path) -> None:
+def test_pictures_are_there_without_scripts(browser: playwright.Browser, addresses: dict[str, str]) -> None:
     context = browser.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
-    page.goto(saved(REPORT, tmp_path))
+    page.goto(addresses["sample"])
     pictures = page.locator("figure[data-picture] svg")
     assert pictures.count() == 7
     assert all(pictures.nth(i).is_visible() for i in range(7))
     context.close()
-
-
-def saved(report: Report, folder: Path) -> str:
-    path = folder / "report.html"
-    write(report, path)
-    return path.as_uri()

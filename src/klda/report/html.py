@@ -7,7 +7,9 @@ page's own scripts by their hashes and nothing else, so that no text of a post c
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import tempfile
 from base64 import b64encode
 from functools import cache
@@ -110,8 +112,17 @@ def _specs(report: Report) -> dict[str, Spec]:
 
 def _svg(spec: Spec) -> Markup:
     """The picture as SVG, in which Vega has escaped every text."""
-    svg: str = vl_convert.vegalite_to_svg(spec | {"width": STATIC_WIDTH}, vl_version=VEGA_LITE, allowed_base_urls=[])
-    return Markup(svg)  # noqa: S704
+
+    def draw(text: str) -> str:
+        svg: str = vl_convert.vegalite_to_svg(text, vl_version=VEGA_LITE, allowed_base_urls=[])
+        return svg
+
+    text = json.dumps(spec | {"width": STATIC_WIDTH}, ensure_ascii=False)
+    try:
+        return Markup(draw(text))  # noqa: S704
+    except ValueError:
+        # Vega may shorten a label between the two halves of an emoji, and then cannot measure it.
+        return Markup(draw(re.sub("[\U00010000-\U0010ffff]", "□", text)))  # noqa: S704
 
 
 @cache

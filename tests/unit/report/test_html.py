@@ -107,6 +107,12 @@ def test_no_text_becomes_an_element_an_attribute_or_a_script(attacks: list[str])
     assert page.specs.keys() <= benign.specs.keys()
 
 
+def test_an_emoji_that_a_label_is_cut_at_does_not_spoil_the_picture() -> None:
+    page = Page(render(tampered(SMALL, ["😷" * 40])))
+    assert page.elements <= page_of_the_sample().elements
+    assert "😷" * 40 in page.text
+
+
 def test_attacks_are_shown_as_text() -> None:
     page = Page(render(tampered(SMALL, ATTACKS[:5])))
     for attack in ATTACKS[:5]:

@@ -40,7 +40,7 @@ def frontier(points: Sequence[FrontierPoint], chosen: Collection[str] = ()) -> S
     dots = base.mark_point(size=110, strokeWidth=2, stroke=LIGHT["keep"], opacity=1).encode(
         fill=alt.condition("datum.chosen", alt.value(LIGHT["keep"]), alt.value(LIGHT["paper"]))
     )
-    dial = base.mark_text(align="left", dx=10, dy=-8).encode(text="dial:N")
+    dial = base.mark_text(align="right", dx=-9, dy=12).encode(text="dial:N")
     return finished(
         alt.layer(line, dots, dial),
         describe=f"Retention against new ground of the best list at {len(rows)} settings of the dial",

@@ -24,7 +24,7 @@ def topics(
     Both sides share one scale, so that the bars compare.
     """
     largest = max((topic.share for topic in [*these, *others]), default=1.0)
-    elsewhere = {word for topic in others for word in topic.words[:MOST_WORDS]}
+    elsewhere = {word for topic in others for word in topic.words}
     rows = []
     for number, topic in enumerate(these, start=1):
         words = topic.words[:MOST_WORDS]
