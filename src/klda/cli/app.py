@@ -11,6 +11,8 @@ import klda
 from klda.cli.prepare import prepare
 from klda.cli.progress import console
 from klda.cli.simulate import simulate
+from klda.cli.topics import topics
+from klda.cli.train import train
 from klda.errors import KldaError
 
 app = typer.Typer(
@@ -38,7 +40,7 @@ def root(
     """Which keywords to follow next, and why."""
 
 
-for command in (prepare, simulate):
+for command in (prepare, train, topics, simulate):
     app.command()(command)
 
 

@@ -1,0 +1,81 @@
+"""`klda train`: a corpus on disk → a model on disk."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from klda.cli.options import OutputFormat, Seed
+from klda.cli.output import Format, print_json, print_table
+from klda.cli.progress import console, progress_bar
+from klda.errors import SettingError
+
+
+class Preset(StrEnum):
+    """Settings that go together."""
+
+    default = "default"
+    paper = "paper"
+
+
+def train(
+    corpus: Annotated[Path, typer.Argument(help="Folder that klda prepare wrote.", show_default=False)],
+    model: Annotated[Path, typer.Option("--model", "-m", help="Folder to write the model to.")],
+    topics: Annotated[str, typer.Option("--topics", help='Number of topics, or "auto" to find one.')] = "5",
+    preset: Annotated[
+        Preset, typer.Option(help="Settings of klda, or the paper's recipe to the letter.")
+    ] = Preset.default,
+    half_life: Annotated[
+        float | None, typer.Option(min=0.01, help="Windows after which a post counts half; all alike if left out.")
+    ] = None,
+    max_iterations: Annotated[int | None, typer.Option(min=0, help="Cap on iterations of the full model.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
+    device: Annotated[str, typer.Option(help="Where tensors live: cpu, cuda, …")] = "cpu",
+    seed: Seed = 0,
+    output: OutputFormat = Format.table,
+) -> None:
+    """Train KLDA on a corpus; Ctrl-C keeps a checkpoint that --resume goes on from."""
+    from klda.corpus.corpus import Corpus
+    from klda.model.klda import KLDA
+
+    changes = {"n_topics": _topics(topics), "half_life": half_life, "random_state": seed, "device": device}
+    if max_iterations is not None:
+        changes["max_iterations"] = max_iterations
+    estimator = KLDA.paper(**changes) if preset is Preset.paper else KLDA(**changes)  # type: ignore[arg-type]
+    data = Corpus.load(corpus)
+    try:
+        with progress_bar(quiet=output is Format.json) as progress:
+            estimator.fit(data, checkpoint=model, resume=resume, progress=progress)
+    except KeyboardInterrupt:
+        console.print(
+            f"Interrupted. What was learnt is kept: klda train {corpus} --model {model} --resume", markup=False
+        )
+        raise typer.Exit(130) from None
+    estimator.save(model)
+    stage, iterations, bound = estimator.history_[-1] if estimator.history_ else ("none", 0, float("nan"))
+    result = {
+        "model": str(model),
+        "documents": len(data),
+        "n_topics": estimator.n_topics_,
+        "candidates": len(estimator.candidates_),
+        "vocabulary": len(estimator.vocabulary_) - 1,
+        "last_stage": stage,
+        "iterations": iterations,
+        "held_out_bound": bound,
+    }
+    if output is Format.json:
+        print_json(result)
+    else:
+        rows = [(name.replace("_", " "), value) for name, value in result.items() if name != "model"]
+        print_table(f"Model in {model}", ("what", "value"), rows)
+
+
+def _topics(text: str) -> int | str:
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise SettingError(f'--topics {text!r}: give a number from 1 on, or "auto"')
+    return int(text)
