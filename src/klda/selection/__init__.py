@@ -11,6 +11,7 @@ from klda.selection.anchor import (
     subject_evidence,
 )
 from klda.selection.budget import Limits
+from klda.selection.calibration import calibrated
 from klda.selection.choose import ChosenSet, choose_set
 from klda.selection.closed_form import expected_kl
 from klda.selection.divergences import DIVERGENCES, Divergence, divergence
@@ -55,6 +56,7 @@ __all__ = [
     "Share",
     "UnionVolume",
     "anchored_target",
+    "calibrated",
     "carrying_any",
     "choose_set",
     "commonness",

@@ -8,7 +8,8 @@ distribution is s / N with N = n + μ. Given that the totals come out as expecte
 Words are independent, and so are the samples of two keywords, so the expectation needs only E[s log s] and E[s] of one
 and E[log s] of the other: one matrix product. The variance of the sum is a handful of such products; counts whose total
 is fixed vary less than Poisson counts, by cov(sum, total)² / n for each of the two totals. The moments of a word are
-exact sums where its rate is small and a seven-point quadrature where it is large.
+exact sums where its rate is small and a seven-point quadrature where it is large. As with draws, the interval is of
+sampling alone; `klda.selection.calibration` widens it to what past windows show.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def _best_of_all(problem, limits, novelty):
     return max(values)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=seeds, novelty=dials, free=st.booleans())
 def test_the_choice_is_within_the_limits_and_close_to_the_best_of_all_sets(seed, novelty, free):
     problem = _problem(seed)
@@ -70,7 +70,7 @@ def test_the_choice_is_almost_always_the_best_of_all_sets():
     assert np.mean(hits) > 0.85
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=seeds, novelty=dials)
 def test_a_proposal_is_never_worth_less_than_the_current_list(seed, novelty):
     problem = _problem(seed)
@@ -80,7 +80,7 @@ def test_a_proposal_is_never_worth_less_than_the_current_list(seed, novelty):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_keep_add_and_drop_account_for_every_keyword_once(seed):
     current = np.random.default_rng(seed).choice(N, size=3, replace=False)
     result = choose_set(_problem(seed), Limits(max_keywords=4), current=current)

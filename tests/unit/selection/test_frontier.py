@@ -12,7 +12,7 @@ from tests.unit.selection.strategies import seeds
 from tests.unit.selection.test_choose import _problem
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_turning_the_dial_up_never_trades_novelty_back_for_retention(seed):
     curve = trace_frontier(_problem(seed), Limits(max_keywords=3), n_settings=6)
@@ -20,7 +20,7 @@ def test_turning_the_dial_up_never_trades_novelty_back_for_retention(seed):
     assert (np.diff(gap) >= -1e-9).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=seeds)
 def test_every_setting_has_at_least_the_value_of_choosing_for_it_alone(seed):
     problem, limits = _problem(seed), Limits(max_keywords=3)
