@@ -53,9 +53,7 @@ def keyword_log_probability(
 # --- networks -------------------------------------------------------------------------------------
 
 
-def g(
-    z: Sequence[float] | Array, layers: Sequence[tuple[Array, Array]], n_topics: int, slope: float = 0.01
-) -> Array:
+def g(z: Sequence[float] | Array, layers: Sequence[tuple[Array, Array]], n_topics: int, slope: float = 0.01) -> Array:
     """The topic-word matrix (K, V) of a keyword vector: a LeakyReLU network with a softmax over words in
     each row.
 
@@ -223,9 +221,7 @@ def estimator(
     tokens_in_batch = sum(len(document.tokens) for document in batch)
     total: dict[str, float] = {}
     for document in batch:
-        terms = document_terms(
-            document, theta, penalty, keyword_words, allow_empty=allow_empty, threshold=threshold
-        )
+        terms = document_terms(document, theta, penalty, keyword_words, allow_empty=allow_empty, threshold=threshold)
         for name, value in terms.items():
             weight = word_total / tokens_in_batch if name in WORD_TERMS else n_documents / len(batch)
             total[name] = total.get(name, 0.0) + weight * value
