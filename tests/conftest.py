@@ -1,0 +1,26 @@
+"""Settings for all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import settings
+
+# A loaded machine must not fail a property test; how fast things are is for benchmarks/ to say.
+settings.register_profile("klda", deadline=None)
+settings.load_profile("klda")
+
+# Tests run in as many processes as there are cores: more threads would only fight each other.
+torch.set_num_threads(1)
+
+ARCHIVES = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def archives() -> Path:
+    """The folder of real archives; tests that need it are marked `archive`."""
+    if not ARCHIVES.is_dir():
+        pytest.skip("the real archives are not beside the repository")
+    return ARCHIVES
