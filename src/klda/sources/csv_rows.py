@@ -61,10 +61,11 @@ class _Feed:
             raise StopIteration
         line = self._again.popleft() if self._again else next(self._lines)
         self.taken.append(line)
-        if isinstance(line.content, Bad):
+        _, content = line
+        if isinstance(content, Bad):
             return "\n"
-        self._size += len(line.content) + 1
-        return line.content.decode("utf-8", "surrogateescape") + "\n"
+        self._size += len(content) + 1
+        return content.removesuffix(b"\r").decode("utf-8", "surrogateescape") + "\n"
 
     def begin(self) -> None:
         """A new row starts."""
@@ -73,7 +74,7 @@ class _Feed:
     @property
     def number(self) -> int:
         """The number of the row's first line."""
-        return self.taken[0].number
+        return self.taken[0][0]
 
     def start_again(self) -> None:
         """Gives back all lines of the row but the first."""
@@ -82,10 +83,11 @@ class _Feed:
 
 def _problem(line: Line) -> Bad | None:
     """What is wrong with a line before it is split into cells."""
-    if isinstance(line.content, Bad):
-        return line.content
+    _, content = line
+    if isinstance(content, Bad):
+        return content
     try:
-        line.content.decode()
+        content.decode()
     except UnicodeDecodeError:
         return Bad(INVALID_UTF8)
     return None

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -22,17 +22,12 @@ MAX_LINE = 10_000_000
 CHUNK = 1 << 18
 
 PathLike: TypeAlias = str | os.PathLike[str]
+Line: TypeAlias = tuple[int, bytes | Bad]
+"""A line or a JSON value: its number, and its bytes or what is wrong with it."""
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
-
-
-class Line(NamedTuple):
-    """A line or a JSON value: where it stands, and its bytes or what is wrong with it."""
-
-    number: int
-    content: bytes | Bad
 
 
 class Stream:
@@ -110,7 +105,7 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 
 def lines(stream: Stream) -> Iterator[Line]:
-    """The lines of a stream without their ends; one that is too long is passed over without being held."""
+    """The lines of a stream without the final line feed; one that is too long is passed over without being held."""
     number, tail, too_long = 0, b"", False
     try:
         piece = stream.read(CHUNK).removeprefix(codecs.BOM_UTF8)
@@ -118,17 +113,16 @@ def lines(stream: Stream) -> Iterator[Line]:
             *whole, tail = (tail + piece).split(b"\n")
             for content in whole:
                 number += 1
-                too_long = too_long or len(content) > MAX_LINE
-                yield Line(number, Bad(TOO_LONG) if too_long else content.removesuffix(b"\r"))
+                yield number, Bad(TOO_LONG) if too_long or len(content) > MAX_LINE else content
                 too_long = False
             if too_long or len(tail) > MAX_LINE:
                 tail, too_long = b"", True
             piece = stream.read(CHUNK)
     except OSError as error:
-        yield Line(number + 1, Bad(DAMAGED, value=error))
+        yield number + 1, Bad(DAMAGED, value=error)
         return
     if tail or too_long:
-        yield Line(number + 1, Bad(TOO_LONG) if too_long else tail.removesuffix(b"\r"))
+        yield number + 1, Bad(TOO_LONG) if too_long else tail
 
 
 def json_values(stream: Stream) -> Iterator[Line]:
@@ -149,7 +143,7 @@ def json_values(stream: Stream) -> Iterator[Line]:
         # A value that touches the end of what was read may go on: 12 may become 123.
         if end is not None and (end < len(text) or ended):
             number += 1
-            yield Line(number, text[at:end].encode("utf-8", "surrogateescape"))
+            yield number, text[at:end].encode("utf-8", "surrogateescape")
             at = end
             continue
         if ended or len(text) - at > MAX_LINE:
@@ -157,12 +151,12 @@ def json_values(stream: Stream) -> Iterator[Line]:
         try:
             piece = stream.read(max(CHUNK, len(text) - at))  # doubling keeps the attempts at a long value few
         except OSError as error:
-            yield Line(number + 1, Bad(DAMAGED, value=error))
+            yield number + 1, Bad(DAMAGED, value=error)
             return
         ended = not piece
         text, at = text[at:] + decode(piece, ended), 0
     if at < len(text) or depth:
-        yield Line(number + 1, Bad(DAMAGED, value=text[at : at + 100] or "no closing bracket"))
+        yield number + 1, Bad(DAMAGED, value=text[at : at + 100] or "no closing bracket")
 
 
 def _end_of_value(text: str, at: int) -> int | None:

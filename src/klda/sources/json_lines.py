@@ -21,7 +21,7 @@ def json_outcomes(
 ) -> Iterator[tuple[int, Outcome]]:
     """What becomes of each line, with its number; a line may hold several records.
 
-    >>> [outcome.reason for _, outcome in json_outcomes([Line(1, b""), Line(2, b"[]"), Line(3, b"{")])]
+    >>> [outcome.reason for _, outcome in json_outcomes([(1, b""), (2, b"[]"), (3, b"{")])]
     ['keep-alive', 'not an object', 'broken JSON']
     """
     event = b""

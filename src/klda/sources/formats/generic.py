@@ -119,9 +119,8 @@ def parse(record: Mapping[str, object], columns: Columns, zone: tzinfo | None = 
     >>> parse(record, resolve(tuple(record))).text
     'Hello'
     """
-    id_, time, text, author, language, repost_of, hashtags, *counts, label, is_repost = [
-        record.get(name) if name else None for name in columns
-    ]
+    values = map(record.get, columns)  # type: ignore[arg-type]  # no record holds anything under None
+    id_, time, text, author, language, repost_of, hashtags, *counts, label, is_repost = values
     when = parse_time(time, zone)
     who = as_name(author)
     return checked(
