@@ -14,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from klda.errors import DataError, SettingError
 from klda.model.bags import Bags, document_of_entry, take
+from klda.model.coherence import coherence
 from klda.model.expectation import expectation
 from klda.types import Progress, silent
 
@@ -121,24 +121,6 @@ def mean_word_distribution(
     return np.asarray(np.mean([fit.topic_word.mean(axis=0) for fit in fits], axis=0))
 
 
-def coherence(topic_word: Floats, documents: Bags, *, n_top: int = 10) -> Floats:
-    """How readily each topic's leading words occur together in documents: mean NPMI over their pairs. # (K,)
-
-    −1: never together; 0: as often as chance has it; 1: only together.
-
-    >>> from klda.model.bags import TokenBags
-    >>> documents = TokenBags.of([[0, 1], [0, 1], [2, 3], [2, 3]])
-    >>> coherence(np.array([[0.4, 0.4, 0.1, 0.1], [0.4, 0.1, 0.4, 0.1]]), documents, n_top=2)
-    array([ 1., -1.])
-    """
-    shape = (len(documents.indptr) - 1, topic_word.shape[1])
-    present = csr_array((np.ones(len(documents.words)), documents.words, documents.indptr), shape=shape).tocsc()
-    leading = np.argsort(-topic_word, axis=1, kind="stable")[:, :n_top]  # (K, n_top)
-    pairs = np.triu_indices(leading.shape[1], k=1)
-    together = [(present[:, words].T @ present[:, words]).toarray() / shape[0] for words in leading]
-    return np.array([_npmi(joint)[pairs].mean() for joint in together])
-
-
 def choose_n_topics(
     documents: Bags,
     n_words: int,
@@ -172,17 +154,6 @@ def choose_n_topics(
         progress("choosing the number of topics", done, len(grid), n_topics=n_topics, coherence=means[-1])
     best = int(np.argmax(means))
     return next(k for k, mean in zip(grid, means, strict=True) if mean >= means[best] - errors[best])
-
-
-def _npmi(joint: Floats) -> Floats:
-    """Normalised pointwise mutual information from the share of documents with both words. # (n, n) → (n, n)"""
-    single = np.diag(joint)
-    chance = np.outer(single, single)
-    result = np.full(joint.shape, -1.0)
-    result[joint >= 1] = 0.0  # two words in every document say nothing about each other
-    some = (joint > 0) & (joint < 1)
-    result[some] = np.log(joint[some] / chance[some]) / -np.log(joint[some])
-    return result
 
 
 def _token_names(documents: Bags) -> list[list[str]]:

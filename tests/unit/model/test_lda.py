@@ -5,7 +5,8 @@ import pytest
 
 from klda.errors import DataError, SettingError
 from klda.model.bags import TokenBags, take
-from klda.model.lda import LDA, choose_n_topics, coherence, fit_lda, mean_word_distribution
+from klda.model.coherence import coherence
+from klda.model.lda import LDA, choose_n_topics, fit_lda, mean_word_distribution
 from tests.unit.model import slow_reference as slow
 
 
