@@ -155,32 +155,47 @@ class PostSink:
         self.rows = 0
         self._keep_bytes = keep_bytes
         self._batches: list[pa.RecordBatch] = []
-        self._file: Path | None = None
-        self._writer: pa.RecordBatchFileWriter | None = None
+        self._spill: _Spill | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Takes one batch in."""
         self.rows += batch.num_rows
-        if self._writer is not None:
-            self._writer.write_batch(batch)
+        if self._spill is not None:
+            self._spill.writer.write_batch(batch)
             return
         self._batches.append(batch)
-        if sum(b.nbytes for b in self._batches) > self._keep_bytes:
-            handle, name = tempfile.mkstemp(suffix=".arrow", prefix="klda-posts-")
-            os.close(handle)
-            self._file = Path(name)
-            self._writer = pa.ipc.new_file(pa.OSFile(name, "wb"), POST_SCHEMA)
+        self._keep_bytes -= batch.nbytes
+        if self._keep_bytes < 0:
+            self._spill = _Spill()
             for kept in self._batches:
-                self._writer.write_batch(kept)
+                self._spill.writer.write_batch(kept)
             self._batches.clear()
 
     def finish(self) -> PostTable:
         """The table of all batches; a temporary file goes when the table does."""
-        if self._writer is None or self._file is None:
+        if self._spill is None:
             return PostTable(pa.Table.from_batches(self._batches, schema=POST_SCHEMA))
-        self._writer.close()
-        table = PostTable.open(self._file)
-        weakref.finalize(table, self._file.unlink, missing_ok=True)
+        return self._spill.finish()
+
+
+class _Spill:
+    """A temporary Arrow file, removed when nobody needs it any more."""
+
+    def __init__(self) -> None:
+        handle, name = tempfile.mkstemp(prefix="klda-posts-", suffix=".arrow")
+        os.close(handle)
+        self._path = Path(name)
+        self._removal = weakref.finalize(self, self._path.unlink, missing_ok=True)
+        self._file = pa.OSFile(name, "wb")
+        self.writer = pa.ipc.new_file(self._file, POST_SCHEMA)
+
+    def finish(self) -> PostTable:
+        """The table in the file; from now on the file lives as long as the table."""
+        self.writer.close()
+        self._file.close()
+        table = PostTable.open(self._path)
+        self._removal.detach()
+        weakref.finalize(table, self._path.unlink, missing_ok=True)
         return table
 
 
