@@ -25,6 +25,12 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 WIDTHS = {"desktop": 1280, "phone": 390}
+LABELS_OUTSIDE = """
+    [...document.querySelectorAll(".vega-embed .role-legend-label text")].filter(label => {
+      const [inner, outer] = [label, label.ownerSVGElement].map(element => element.getBoundingClientRect());
+      return inner.top < outer.top - 1 || inner.right > outer.right + 1;
+    }).map(label => label.textContent)
+"""
 REPORTS = {"sample": REPORT, "hostile": tampered(REPORT, ATTACKS)}
 
 playwright = pytest.importorskip(
@@ -74,6 +80,7 @@ def test_the_page_draws_itself_without_network(
     drawn = page.locator("figure[data-picture] .chart.vega-embed svg")
     assert drawn.count() == page.locator("figure[data-picture]").count() == 7
     assert all(drawn.nth(i).bounding_box()["height"] > 100 for i in range(7))
+    assert page.evaluate(LABELS_OUTSIDE) == []
     picture = page.screenshot(path=tmp_path / f"{name}-{width}-{scheme}.png", full_page=True)
     assert picture.startswith(b"\x89PNG")
     context.close()

@@ -48,6 +48,9 @@ CATEGORIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
+LEGEND_COLUMNS = "max(1, floor(((containerSize()[0] || 680) - 80) / 120))"
+"""As many as fit. Of the container's width, as the plot's own is not known yet when legends are laid out."""
+
 MOST_ROWS = 40
 """A picture with more rows than this is a table; the largest are shown."""
 
@@ -90,8 +93,8 @@ def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, *, describe: st
             symbolStrokeWidth=1.5,
             offset=12,
             columnPadding=16,
-            columns=alt.ExprRef("max(1, floor(width / 125))"),
-            labelLimit=105,
+            columns=alt.ExprRef(LEGEND_COLUMNS),
+            labelLimit=95,
             aria=False,
         )
         .configure_text(font=FONT, fontSize=12, fill=LIGHT["ink"])
