@@ -28,7 +28,7 @@ from klda.types import KeywordSet
 Result = TypeVar("Result")
 
 KEYWORDS = ("health", "drug", "medicare", "jobs", "climate", "veterans", "education", "border", "tax cuts", "#covid19")
-REPEATS = 3
+REPEATS = 2
 MATCHED_TEXTS = 100_000
 
 
@@ -42,8 +42,9 @@ def main() -> None:
     def prepare() -> Corpus:
         return Corpus.from_posts(read_posts(arguments.file), KEYWORDS, workers=arguments.workers)
 
-    corpus, ours = best_of(prepare)
+    corpus, first = best_of(prepare, repeats=1)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    ours = min(first, best_of(prepare)[1])
     texts = corpus.posts.texts()
     _, theirs = best_of(lambda: CountVectorizer(min_df=10).fit_transform(texts), repeats=1)
     words = [corpus.vocabulary.display(i) for i in range(1, min(5_001, len(corpus.vocabulary)))]

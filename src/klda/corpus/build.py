@@ -70,9 +70,8 @@ def build(
     if len(sets) != len(windows):
         raise SettingError(f"{len(sets)} keyword sets for {len(windows)} windows; give one for each")
 
-    for i, chunk in enumerate(encoded):
-        encoded[i] = Ragged(chunk.indptr, word_of_form[chunk.values])
-    documents = documents_of(encoded, len(words), time, index)
+    numbered = (Ragged(chunk.indptr, word_of_form[chunk.values]) for chunk in encoded)
+    documents = documents_of(numbered, len(words), time, index)
     found = Ragged.joined(observed)
     order = np.argsort(time, kind="stable")
     carries = found.lengths[order] > 0

@@ -87,8 +87,7 @@ class Documents:
     @property
     def lengths(self) -> Ints:
         """Tokens of each document. # (D,)"""
-        total = np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
-        return np.diff(total[self.indptr])
+        return np.diff(offsets(self.counts)[self.indptr])
 
     def take(self, index: Ints | slice) -> Documents:
         """The documents at these positions; a slice copies nothing but the offsets."""
@@ -150,7 +149,7 @@ def time_order(documents: Documents) -> Ints:
     return np.lexsort((documents.post, documents.time))
 
 
-def distinct(keys: Ints) -> tuple[Ints, Ints]:
+def distinct(keys: NDArray[Any]) -> tuple[Ints, Ints]:
     """Distinct numbers, ascending, and how often each occurs; sorts, which for many keys is faster than hashing.
 
     >>> [part.tolist() for part in distinct(np.array([7, 3, 7]))]
@@ -167,7 +166,9 @@ def offsets(lengths: NDArray[Any]) -> Ints:
     >>> offsets(np.array([2, 0, 1]))
     array([0, 2, 2, 3])
     """
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    found = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=found[1:])
+    return found
 
 
 def gather(starts: Ints, lengths: Ints) -> Ints:

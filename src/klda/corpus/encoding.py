@@ -90,7 +90,7 @@ def count_words(words: Ragged, n_words: int) -> tuple[Ints, Words, Words]:
     return indptr, numbers.astype(np.int32), counts.astype(np.int32)
 
 
-def documents_of(words: list[Ragged], n_words: int, time: Ints, window: Words) -> Documents:
+def documents_of(words: Iterable[Ragged], n_words: int, time: Ints, window: Words) -> Documents:
     """One document for each post, in the order of posts, from the words of each chunk of them."""
     parts = [count_words(chunk, n_words) for chunk in words]
     lengths = np.concatenate([np.diff(indptr) for indptr, _, _ in parts])

@@ -10,11 +10,13 @@ These are the rules of a platform's streaming filter.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from klda.corpus.documents import Ints, Ragged, distinct, offsets
+from klda.corpus.documents import Ints, Ragged, Words, distinct, offsets
 from klda.corpus.occurrence import WordFinder, side_by_side
 from klda.corpus.tokens import Pieces, chained, cut, normalise
 from klda.corpus.vocabulary import Vocabulary
@@ -78,7 +80,7 @@ class Matcher:
             rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
         return _grouped(rows, columns, len(pieces.texts), len(self.keywords))
 
-    def _match_phrases(self, pieces: Pieces, words: Ragged) -> tuple[Ints, Ints]:
+    def _match_phrases(self, pieces: Pieces, words: Ragged) -> tuple[Ints, Words]:
         """The texts that carry a phrase, and the column of that phrase, pair by pair."""
         n_parts, n_phrases = len(self._parts.values), len(self._phrases)
         part_numbers = Ragged(self._parts.indptr, np.arange(n_parts, dtype=np.int32))
@@ -110,7 +112,7 @@ class Matcher:
         return _grouped(columns, covered, len(self.keywords), len(vocabulary))
 
 
-def _grouped(rows: Ints, values: Ints, n_rows: int, n_values: int) -> Ragged:
+def _grouped(rows: NDArray[Any], values: NDArray[Any], n_rows: int, n_values: int) -> Ragged:
     """The distinct values of each row, ascending."""
     width = max(1, n_values)
     rows, values = np.divmod(distinct(rows.astype(np.int64) * width + values)[0], width)

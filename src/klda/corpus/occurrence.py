@@ -105,8 +105,10 @@ def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
     start = padded.find(word)
     while start >= 0:
         stop = start + len(word)
-        before, first, last, after = (np.array(_kind(padded[i])) for i in (start - 1, start, stop - 1, stop))
-        if _parted(before, first) and _parted(last, after & ~_SIGIL):
+        before, first, last, after = (
+            np.array(_kind(padded[i]), dtype=np.uint8) for i in (start - 1, start, stop - 1, stop)
+        )
+        if _parted(before, first) and _parted(last, after & ~np.uint8(_SIGIL)):
             yield start - 1, stop - 1
         start = padded.find(word, start + 1)
 
