@@ -5,6 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+LOOK_EVERY = 4
+"""Iterations between two looks at how far γ still moves."""
+
 
 @torch.no_grad()
 def expectation(
@@ -31,25 +34,24 @@ def expectation(
     n_topics = prior.shape[1]
     if start is None:
         tokens = prior.new_zeros(len(prior)).index_add_(0, row, counts)
-        gamma = prior + (tokens / n_topics)[:, None]
-    else:
-        gamma = start
+        start = prior + (tokens / n_topics)[:, None]
     # Each token's largest β is scaled to 1: only ratios between topics matter, and rare words must not underflow.
     likelihood = torch.exp(word_log_probability - word_log_probability.amax(1, keepdim=True))  # (T, K)
+    before = gamma = start
     column = counts[:, None]
-    phi = likelihood
-    for _ in range(iterations):
-        phi = _responsibilities(likelihood, gamma, row)
-        updated = prior.index_add(0, row, phi * column)
-        change = (updated - gamma).abs_().mean() if tolerance else None
-        gamma = updated
-        if change is not None and change < tolerance:
+    phi = torch.empty_like(likelihood)
+    for iteration in range(1, iterations + 1):
+        before = gamma
+        _responsibilities(likelihood, before, row, out=phi)
+        gamma = prior.index_add(0, row, phi.mul_(column))
+        # Looking costs about half an iteration, so not every one is looked at.
+        if tolerance and iteration % LOOK_EVERY == 0 and (gamma - before).abs_().mean() < tolerance:
             break
-    return gamma, phi
+    return gamma, _responsibilities(likelihood, before, row, out=phi)
 
 
-def _responsibilities(likelihood: Tensor, gamma: Tensor, row: Tensor) -> Tensor:
+def _responsibilities(likelihood: Tensor, gamma: Tensor, row: Tensor, out: Tensor) -> Tensor:
     """φ given γ. # (T, K)"""
-    weight = torch.exp(torch.digamma(gamma))  # (R, K)
-    phi = likelihood * weight[row]
-    return phi.div_(phi.sum(1, keepdim=True))
+    weight = torch.digamma(gamma).exp_()  # (R, K)
+    torch.mul(likelihood, weight.index_select(0, row), out=out)
+    return out.div_(out.sum(1, keepdim=True))

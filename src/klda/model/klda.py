@@ -67,6 +67,9 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         or by the paper's draws ("gumbel" in its experiments, "categorical" in its model section).
     enumeration_limit : int, default 3
         Up to so many observed candidates all subsets are enumerated; of more, so many at a time.
+    share_sets : bool, default True
+        With the exact q: whether a document's alternatives are those keyword sets that its batch evaluates anyway,
+        which makes them free, or all.
     threshold : float, default 0.5
         h: a relaxed keyword above it takes its words out of the document.
     word_weight : "tokens" or "vocabulary", default "tokens"
@@ -131,6 +134,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         frequency_penalty: float = 1.0,
         relaxation: Relaxation = "exact",
         enumeration_limit: int = 3,
+        share_sets: bool = True,
         threshold: float = 0.5,
         word_weight: Literal["tokens", "vocabulary"] = "tokens",
         expectation_iterations: int = 20,
@@ -163,6 +167,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.frequency_penalty = frequency_penalty
         self.relaxation = relaxation
         self.enumeration_limit = enumeration_limit
+        self.share_sets = share_sets
         self.threshold = threshold
         self.word_weight = word_weight
         self.expectation_iterations = expectation_iterations

@@ -55,8 +55,8 @@ class TopicWord(Protocol):
         """log β in full. # (S, K, V)"""
         ...
 
-    def penalised(self) -> list[tuple[nn.Parameter, slice]]:
-        """The parameters, and the rows of each, that the L2 penalty bears on: weights, not biases."""
+    def penalised(self) -> list[tuple[nn.Parameter, int]]:
+        """The parameters that the L2 penalty bears on, and how many leading rows of each: weights, not biases."""
         ...
 
     def parameters(self) -> Iterator[nn.Parameter]:
@@ -100,9 +100,9 @@ class KeywordLayers(nn.Module):
             x = functional.leaky_relu(torch.addmm(bias, x, weight), SLOPE)
         return x
 
-    def penalised(self) -> list[tuple[nn.Parameter, slice]]:
+    def penalised(self) -> list[tuple[nn.Parameter, int]]:
         """The weights."""
-        return [(weight, slice(None)) for weight in (self.keyword, *self.dense[::2])]
+        return [(weight, len(weight)) for weight in (self.keyword, *self.dense[::2])]
 
 
 class TopicWordNetwork(nn.Module):
@@ -141,9 +141,9 @@ class TopicWordNetwork(nn.Module):
         """log β in full. # (S, K, V)"""
         return torch.log_softmax(torch.tensordot(self.features(bags), self.output, 1), -1)
 
-    def penalised(self) -> list[tuple[nn.Parameter, slice]]:
+    def penalised(self) -> list[tuple[nn.Parameter, int]]:
         """The weights of all layers."""
-        return [*self.layers.penalised(), (self.output, slice(0, -1))]
+        return [*self.layers.penalised(), (self.output, len(self.output) - 1)]
 
 
 class FixedTopicPrior(nn.Module):

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from klda.corpus.documents import Ints, gather, offsets
+from klda.corpus.documents import Ints, Words, gather, offsets
 from klda.model.batches import Batch
 from klda.model.networks import KeywordBags
 
@@ -80,12 +80,20 @@ def choose(batch: Batch, limit: int, rate: NDArray[np.floating], generator: np.r
 
 
 def enumerate_rows(
-    batch: Batch, choice: Choice, *, allow_empty: bool, device: torch.device, take_out: bool = True
+    batch: Batch,
+    choice: Choice,
+    *,
+    allow_empty: bool,
+    device: torch.device,
+    take_out: bool = True,
+    shared: bool = False,
 ) -> Rows:
     """One row for each state of the enumerated pairs of each document.
 
     The empty set is left out unless it is allowed, or is all that a document without candidates can have. Every
-    occurrence of a keyword's words is taken out of its rows, unless `take_out` is off.
+    occurrence of a keyword's words is taken out of its rows, unless `take_out` is off. With `shared`, only keyword
+    sets that some document of the batch carries in full are kept: each document's own, and those that cost nothing
+    more, because g is evaluated for them anyway.
     """
     n_documents = len(batch)
     free = choice.rank >= 0
@@ -103,11 +111,19 @@ def enumerate_rows(
     rank = choice.rank[pair]
     on = np.where(rank >= 0, (state[row] >> np.maximum(rank, 0)) & 1, choice.fixed[pair]).astype(bool)
     member_pair, member_row = pair[on], row[on]
+    key = _set_keys(batch.pair_keyword[member_pair], member_row, len(document))
+    if shared:
+        in_full = np.bincount(member_row, minlength=len(document)) == n_pairs
+        keep = np.isin(key, key[in_full])
+        place = np.cumsum(keep) - 1
+        document, key = document[keep], key[keep]
+        stays = keep[member_row]
+        member_pair, member_row = member_pair[stays], place[member_row[stays]]
 
     nobody = member_pair[:0]
     token, token_row = _tokens_left(batch, document, *((member_pair, member_row) if take_out else (nobody, nobody)))
     keyword = batch.pair_keyword[member_pair].astype(np.int64)
-    first, bag = _distinct(keyword, member_row, len(document))
+    _, first, bag = np.unique(key, return_index=True, return_inverse=True)
     size = np.bincount(member_row, minlength=len(document))
     start = offsets(size)
     bag_keywords = keyword[gather(start[first], size[first])]
@@ -142,16 +158,15 @@ def _tokens_left(batch: Batch, document: Ints, member_pair: Ints, member_row: In
     return token[keep], token_row[keep]
 
 
-def _distinct(keyword: Ints, row: Ints, n_rows: int) -> tuple[Ints, Ints]:
-    """The first row of every distinct keyword set, and for each row which set it has."""
+def _set_keys(keyword: Words, row: Ints, n_rows: int) -> NDArray[np.uint64]:
+    """One number for the keyword set of each row, equal for equal sets. # (R,)"""
     # The sum of one 64-bit hash a keyword stands for the set: rows need no (rows, Q) array to be compared.
     key = np.zeros(n_rows, dtype=np.uint64)
     np.add.at(key, row, _mixed(keyword))
-    _, first, which = np.unique(key, return_index=True, return_inverse=True)
-    return first, which
+    return key
 
 
-def _mixed(number: Ints) -> NDArray[np.uint64]:
+def _mixed(number: Words) -> NDArray[np.uint64]:
     """A well-mixed 64-bit hash of each number (splitmix64's finaliser)."""
     x = (number.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

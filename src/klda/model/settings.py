@@ -27,6 +27,7 @@ class Settings:
     frequency_penalty: float = 1.0
     relaxation: Relaxation = "exact"
     enumeration_limit: int = 3
+    share_sets: bool = True
     threshold: float = 0.5
     word_weight: Literal["tokens", "vocabulary"] = "tokens"
     expectation_iterations: int = 20

@@ -21,7 +21,7 @@ from klda.model.objective import (
     row_keyword_log_probability,
     row_terms,
 )
-from klda.model.optimisers import add_weight_decay
+from klda.model.optimisers import cancel_weight_decay
 from klda.model.relaxation import (
     Rows,
     all_observed,
@@ -116,7 +116,7 @@ class Trainer:
         adam = self.state.adam
         adam.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        add_weight_decay(self.state.parameters.topic_word.penalised(), self.settings.l2 / self.data.training.n_tokens)
+        cancel_weight_decay(adam, self.state.parameters.topic_word.penalised())
         adam.step()
         if logits is not None and logits.grad is not None:
             self.state.keyword_logits.step(pairs, logits.grad, iteration)
@@ -161,7 +161,7 @@ class Trainer:
         """Every keyword set of each document, weighed by the best q there is: in proportion to e^bound."""
         on = np.ones(len(batch.pair))
         choice = choose(batch, self.settings.enumeration_limit, on, self.state.draws)
-        rows = enumerate_rows(batch, choice, allow_empty=self.settings.allow_empty, device=self.device)
+        rows = enumerate_rows(batch, choice, allow_empty=False, device=self.device, shared=self.settings.share_sets)
         log_prior = self._log_prior(rows, batch, iteration)
         terms = row_terms(
             self.state.parameters,

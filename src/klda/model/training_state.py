@@ -52,6 +52,7 @@ class TrainingState:
         self.draws = np.random.default_rng(settings.random_state)
         self.noise = torch.Generator(device).manual_seed(settings.random_state)
         self.settings = settings
+        self._n_tokens = data.n_tokens  # the loss is divided by it, and so are its penalties
         self.adam = self._fresh_adam()
         # ε starts at 0.5, a logit of 0; only pairs of a document and a candidate that it carries have one.
         self.keyword_logits = RaggedRMSprop(
@@ -70,7 +71,12 @@ class TrainingState:
         return [*parts.topic_word.parameters(), *parts.topic_prior.parameters(), parts.theta]
 
     def _fresh_adam(self) -> torch.optim.Adam:
-        return fused_adam(self._trained(), self.settings.learning_rate)
+        return fused_adam(
+            self._trained(),
+            self.settings.learning_rate,
+            penalised=self.parameters.topic_word.penalised(),
+            penalty=self.settings.l2 / self._n_tokens,
+        )
 
     def start_full_training(self) -> None:
         """Goes from pre-training to the full model: g is kept, the optimiser starts anew."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from klda.model.optimisers import RaggedRMSprop, add_weight_decay, fused_adam
+from klda.model.optimisers import RaggedRMSprop, cancel_weight_decay, fused_adam
 
 
 def test_visiting_few_parameters_at_a_time_equals_dense_rmsprop():
@@ -43,8 +43,20 @@ def test_fused_adam_is_adam():
     torch.testing.assert_close(fused, plain)
 
 
-def test_weight_decay_adds_the_gradient_of_the_squared_weights_only():
-    parameter = nn.Parameter(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-    parameter.grad = torch.zeros(2, 2)
-    add_weight_decay([(parameter, slice(0, -1))], 0.1)
-    torch.testing.assert_close(parameter.grad, torch.tensor([[0.2, 0.4], [0.0, 0.0]]))
+def test_the_penalty_pulls_on_weights_and_not_on_biases():
+    start = torch.tensor([[1.0, 2.0], [3.0, 4.0]])  # a row of weights above a row of biases
+    fused, written_out = nn.Parameter(start.clone()), nn.Parameter(start.clone())
+    other = nn.Parameter(torch.ones(2))
+    penalised = [(fused, 1)]
+    adam = fused_adam([fused, other], 0.05, penalised=penalised, penalty=0.1)
+    plain = torch.optim.Adam([written_out], lr=0.05)
+    for step in range(20):
+        slope = torch.sin(torch.arange(4.0).view(2, 2) * (step + 1))
+        fused.grad, other.grad = slope.clone(), torch.zeros(2)
+        cancel_weight_decay(adam, penalised)
+        adam.step()
+        written_out.grad = slope.clone()
+        written_out.grad[0] += 2 * 0.1 * written_out.detach()[0]
+        plain.step()
+    torch.testing.assert_close(fused, written_out)
+    assert torch.equal(other, torch.ones(2))

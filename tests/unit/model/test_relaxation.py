@@ -72,6 +72,19 @@ def test_equal_keyword_sets_share_one_bag():
     assert [bags[b] for b in rows.bag.tolist()] == [subset for _, subset in _sets(rows, batch)]
 
 
+def test_shared_rows_have_sets_that_some_document_carries_in_full():
+    batch = _batch()
+    rows = enumerate_rows(batch, _everything(batch), allow_empty=False, device=CPU, shared=True)
+    assert sorted(_sets(rows, batch)) == [
+        (0, (0, 1)), (0, (1,)), (1, (1,)), (2, (0, 1)), (2, (0, 1, 2)), (2, (1,)),
+    ]  # fmt: skip
+    assert len(rows.bags) == 3
+    everything = enumerate_rows(batch, _everything(batch), allow_empty=False, device=CPU)
+    left = {key: everything.words[everything.token_row == r].tolist() for r, key in enumerate(_sets(everything, batch))}
+    for row, key in enumerate(_sets(rows, batch)):
+        assert rows.words[rows.token_row == row].tolist() == left[key]
+
+
 def test_pre_training_has_one_row_a_document_with_all_it_carries():
     batch = _batch()
     rows = enumerate_rows(batch, all_observed(batch), allow_empty=True, device=CPU)

@@ -112,7 +112,9 @@ def test_pre_training_leaves_theta_and_epsilon_alone():
 
 def test_the_exact_posterior_needs_no_parameters_and_bounds_at_least_as_tightly():
     data = random_data()
-    exact = trainer_of(data, replace(QUICK, batch_size=10_000, pretraining_iterations=0, enumeration_limit=4))
+    exact = trainer_of(
+        data, replace(QUICK, batch_size=10_000, pretraining_iterations=0, enumeration_limit=4, share_sets=False)
+    )
     epsilon = trainer_of(data, replace(exact.settings, relaxation="enumerate"))
     for trainer in (exact, epsilon):
         trainer.state.position.stage = TRAINING
