@@ -149,8 +149,10 @@ def _sample_words(subject: Corpus, sample: Corpus, limit: int, tagger: Tagger) -
     """Nouns of those posts of the sample's last window that read like the subject."""
     here, there = subject.vocabulary, sample.vocabulary
     known = np.array([here.index(word) for word in there.words])  # (V of the sample,)
-    ours = np.bincount(subject.documents.words, subject.documents.counts, len(here))[known] + 1.0
-    theirs = np.bincount(sample.documents.words, sample.documents.counts, len(there)) + 1.0
+    ours = (
+        np.where(known > 0, np.bincount(subject.documents.words, subject.documents.counts, len(here))[known], 0.0) + 1
+    )
+    theirs = np.bincount(sample.documents.words, sample.documents.counts, len(there)) + 1
     likeness = np.where(known > 0, np.log(ours / ours.sum()) - np.log(theirs / theirs.sum()), 0.0)  # (V,)
     last = sample.window(-1)
     alike = np.flatnonzero(tokens(last) @ likeness > 0)

@@ -38,7 +38,7 @@ class KLDAPolicy(ScoredPolicy):
     n_topics: int = 5
     half_life: float = 1.0
     strength: float = 1000.0
-    iterations: int = 300
+    iterations: int = 200
     """Of training."""
     model: KLDA | None = None
 

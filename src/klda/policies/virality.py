@@ -99,6 +99,7 @@ class Virality:
     def predict(self, posts: PostTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each of these posts is expected to become viral. # (len(rows),)"""
         from sklearn.ensemble import HistGradientBoostingClassifier  # scikit-learn takes a second to import
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         new = Features.of(posts, rows)
         both = self.examples.known & new.known
@@ -107,8 +108,9 @@ class Virality:
         classifier = HistGradientBoostingClassifier(
             categorical_features=[0] if both[0] else None, random_state=self.seed
         )
-        classifier.fit(_columns(self.examples, both, busiest), self.viral)
-        predicted: NDArray[np.bool_] = classifier.predict(_columns(new, both, busiest)).astype(np.bool_)
+        with threadpool_limits(1):  # its threads spin: beside other work they cost many times what they save
+            classifier.fit(_columns(self.examples, both, busiest), self.viral)
+            predicted: NDArray[np.bool_] = classifier.predict(_columns(new, both, busiest)).astype(np.bool_)
         return predicted
 
 

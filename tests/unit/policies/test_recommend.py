@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from klda import recommend
+from klda.corpus.simulation import World
+from klda.errors import DataError, SettingError
+from klda.policies.registry import policy
+from klda.types import Budget, KeywordSet, Post
+
+MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def posts(n: int = 60, days: float = 20, text: str = "the mask and the vaccine, day {i}", start: datetime = MONDAY):
+    return [Post(str(i), start + timedelta(days=days * i / n), text.format(i=i)) for i in range(n)]
+
+
+def test_from_posts_to_advice_in_one_call():
+    world = World(weeks=4, posts_per_week=800)
+    advice = recommend(world, world.best_keywords("health", 0, 3), policy="counting", budget=5, seed=7)
+    assert advice.policy == "counting"
+    assert advice.seed == 7
+    assert 0 < len(advice.next_keywords) <= 5
+    assert advice.window == (world.start + timedelta(weeks=4)).isoformat()
+
+
+def test_a_corpus_and_its_posts_give_the_same_advice(corpus, current):
+    rows = [corpus.posts[row] for row in range(len(corpus.posts))]
+    assert recommend(rows, current, policy="counting") == recommend(corpus, current, policy="counting")
+
+
+def test_given_candidates_are_the_only_ones(corpus, current):
+    advice = recommend(corpus, current, policy="frequent", candidates=["hospital", "ward"])
+    assert set(advice.ranked.texts) == {*current.texts, "hospital", "ward"}
+
+
+def test_a_policy_can_be_given_ready_made_and_settings_reach_a_named_one(corpus, current):
+    ready = policy("counting", novelty=0.0, top=1)
+    by_name = recommend(corpus, current, policy="counting", novelty=0.0, top=1)
+    assert recommend(corpus, current, policy=ready) == by_name
+    assert all(len(words) <= 1 for words in by_name.per_keyword.values())
+    with pytest.raises(SettingError, match="half_life"):
+        recommend(corpus, current, policy="counting", half_lives=3)
+
+
+def test_max_posts_tightens_any_budget(corpus, current):
+    budget = Budget(max_keywords=4, required=KeywordSet((current[0],)))
+    advice = recommend(corpus, current, policy="frequent", budget=budget, max_posts=80)
+    assert current[0] in advice.next_keywords
+    assert advice.expected_posts.mean <= 80.05
+
+
+def test_a_trained_model_spares_the_training(history, current):
+    from klda import KLDA
+
+    model = KLDA(pretraining_iterations=3, max_iterations=0).fit(history)
+    stages: set[str] = set()
+    advice = recommend(history, current, model=model, progress=lambda stage, *_, **__: stages.add(stage))
+    assert set(advice.ranked.texts) == set(history.candidates.texts)
+    assert "pretraining" not in stages
+
+
+@pytest.mark.parametrize(
+    ("given", "keywords", "message"),
+    [
+        ([], ["mask"], "no posts"),
+        (posts(), ["tariff"], "no post carries any of the keywords tariff"),
+        (posts(days=3), ["mask"], "one window"),
+        (posts(text="a mask"), ["mask"], "the same text"),
+        (posts(start=datetime(2999, 1, 7, tzinfo=UTC)), ["mask"], "in the future"),
+        ([*posts(), Post("late", MONDAY + timedelta(days=30), "nothing to see")], ["mask"], "last window"),
+    ],
+)
+def test_bad_input_is_a_clear_error(given, keywords, message):
+    with pytest.raises(DataError, match=message):
+        recommend(given, keywords, policy="counting")
+
+
+def test_no_keywords_is_an_error():
+    with pytest.raises(SettingError, match="at least one"):
+        recommend(posts(), [], policy="counting")
+
+
+def test_a_keyword_that_never_occurs_is_noted():
+    advice = recommend(posts(), ["mask", "tariff"], policy="static", candidates=["vaccine"])
+    assert any("'tariff'" in note for note in advice.notes)
+    assert advice.next_keywords.texts == ("mask", "tariff")
