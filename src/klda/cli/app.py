@@ -8,8 +8,11 @@ from typing import Annotated
 import typer
 
 import klda
+from klda.cli.policies import policies
 from klda.cli.prepare import prepare
 from klda.cli.progress import console
+from klda.cli.recommend import recommend
+from klda.cli.rules import rules
 from klda.cli.simulate import simulate
 from klda.cli.topics import topics
 from klda.cli.train import train
@@ -40,7 +43,7 @@ def root(
     """Which keywords to follow next, and why."""
 
 
-for command in (prepare, train, topics, simulate):
+for command in (recommend, rules, policies, prepare, train, topics, simulate):
     app.command()(command)
 
 

@@ -55,18 +55,12 @@ def prepare(
     output: OutputFormat = Format.table,
 ) -> None:
     """Turn posts into a corpus that a model can train on, and say what was read, kept and refused."""
+    from klda.cli.inputs import Reading
     from klda.corpus.corpus import Corpus
     from klda.corpus.text import TextSettings
-    from klda.sources import read_posts
 
-    posts = read_posts(
-        files,
-        mapping=parse_mapping(mapping or []),
-        reposts="keep" if reposts else "drop",
-        languages=[language] if only_language else None,
-        timezone=timezone,
-        strict=strict,
-    )
+    reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
+    posts = reading.posts(files)
     try:
         with progress_bar(quiet=output is Format.json) as progress:
             corpus = Corpus.from_posts(

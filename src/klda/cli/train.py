@@ -38,6 +38,7 @@ def train(
     output: OutputFormat = Format.table,
 ) -> None:
     """Train KLDA on a corpus; Ctrl-C keeps a checkpoint that --resume goes on from."""
+    from klda.cli.inputs import remember_corpus
     from klda.corpus.corpus import Corpus
     from klda.model.klda import KLDA
 
@@ -55,6 +56,7 @@ def train(
         )
         raise typer.Exit(130) from None
     estimator.save(model)
+    remember_corpus(model, corpus)
     stage, iterations, bound = estimator.history_[-1] if estimator.history_ else ("none", 0, float("nan"))
     result = {
         "model": str(model),

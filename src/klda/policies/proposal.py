@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from klda.errors import FormatError
+from klda.errors import FormatError, InputError
 from klda.types import Estimate, Keyword, KeywordSet
 
 SCHEMA_VERSION = 1
@@ -142,6 +143,24 @@ class Proposal:
             return cls(**values)
         except (TypeError, KeyError, AttributeError) as error:
             raise FormatError(f"{name}: not a proposal ({error}); give a file that klda wrote") from error
+
+
+def write_proposal(proposal: Proposal, path: Path) -> None:
+    """Writes a proposal as JSON; a file that is there is replaced whole."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.write_text(proposal.to_json() + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def read_proposal(path: Path) -> Proposal:
+    """The proposal in a JSON file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path}: cannot be read ({error}); give a proposal that klda recommend --save wrote"
+        ) from error
+    return Proposal.from_json(text, str(path))
 
 
 def _keyword_to_dict(keyword: Keyword) -> dict[str, Any]:

@@ -1,0 +1,77 @@
+"""From what a user names to a corpus: files of posts, a corpus folder, or the corpus that a model was trained on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from klda.cli.progress import console
+from klda.corpus.corpus import Corpus
+from klda.corpus.text import TextSettings
+from klda.errors import FormatError, InputError
+from klda.sources import PostReader, read_posts
+from klda.types import KeywordSet, Progress
+
+TRAINED_ON = "trained_on.json"
+"""Beside a model: which corpus it was trained on."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How posts are to be read."""
+
+    mapping: dict[str, str]
+    reposts: bool = True
+    languages: tuple[str, ...] | None = None
+    timezone: str | None = None
+    strict: bool = False
+
+    def posts(self, files: Sequence[Path]) -> PostReader:
+        """A reader of these files."""
+        return read_posts(
+            files,
+            mapping=self.mapping,
+            reposts="keep" if self.reposts else "drop",
+            languages=self.languages,
+            timezone=self.timezone,
+            strict=self.strict,
+        )
+
+
+def open_corpus(
+    paths: Sequence[Path],
+    keywords: KeywordSet,
+    reading: Reading,
+    settings: TextSettings,
+    window: str,
+    progress: Progress,
+) -> Corpus:
+    """The corpus in a folder that `klda prepare` wrote, or one made from files of posts; bad lines are reported."""
+    if len(paths) == 1 and (paths[0] / "corpus.json").is_file():
+        return Corpus.load(paths[0])
+    posts = reading.posts(paths)
+    corpus = Corpus.from_posts(posts, keywords, window=window, settings=settings, progress=progress)
+    n_bad = sum(posts.report.bad.values())
+    if n_bad:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in posts.report.bad.items())
+        console.print(f"{n_bad:,} of {posts.report.lines:,} lines could not be used: {reasons}", markup=False)
+    return corpus
+
+
+def remember_corpus(model: Path, corpus: Path) -> None:
+    """Notes beside a model which corpus it was trained on."""
+    (model / TRAINED_ON).write_text(json.dumps({"corpus": str(corpus.resolve())}) + "\n", encoding="utf-8")
+
+
+def corpus_of_model(model: Path) -> Path:
+    """The folder of the corpus that a model was trained on."""
+    try:
+        return Path(json.loads((model / TRAINED_ON).read_text(encoding="utf-8"))["corpus"])
+    except FileNotFoundError:
+        raise InputError(
+            f"{model}: does not say which corpus it was trained on; name the files or the corpus too"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{model / TRAINED_ON}: damaged ({error}); name the files or the corpus too") from error

@@ -1,0 +1,150 @@
+"""`klda recommend`: posts in, the next keyword list out, with reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from klda.cli import options as o
+from klda.cli.arguments import parse_keywords, parse_mapping
+from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
+from klda.cli.progress import progress_bar
+from klda.policies.proposal import Action, Proposal
+
+ORDER: tuple[Action, ...] = ("keep", "add", "drop", "hold")
+
+
+def recommend(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Files or folders of posts, or one corpus; may be left out with --model.", show_default=False
+        ),
+    ] = None,
+    keywords: o.Keywords = "",
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="A trained model, to spare the training.")] = None,
+    policy: Annotated[str, typer.Option("--policy", "-p", help="Who proposes; see klda policies.")] = "klda",
+    candidates: o.Candidates = None,
+    window: o.WindowLength = "7d",
+    top: Annotated[int, typer.Option(min=1, help="Extensions listed for each current keyword.")] = 2,
+    budget: Annotated[int | None, typer.Option(min=1, help="Most keywords of the next list.")] = None,
+    max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that it may bring in a window.")] = None,
+    require: Annotated[str | None, typer.Option(help="Keywords that must be in it, written like --keywords.")] = None,
+    forbid: Annotated[str | None, typer.Option(help="Words that must not be in it.")] = None,
+    novelty: Annotated[float, typer.Option(min=0, max=1, help="0 keeps today's topics, 1 explores.")] = 0.5,
+    anchor: Annotated[float, typer.Option(min=0, max=1, help="How much the first subject counts against drift.")] = 0.5,
+    training: Annotated[
+        Path | None, typer.Option(help="A corpus with repost counts, from which viral learns when the posts have none.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Also write the proposal as JSON, for klda rules.")] = None,
+    language: o.Language = "en",
+    only_language: o.OnlyLanguage = False,
+    min_count: o.MinCount = 10,
+    reposts: o.Reposts = True,
+    mapping: o.Mapping = None,
+    timezone: o.Timezone = None,
+    strict: o.Strict = False,
+    output: Annotated[ListFormat, typer.Option("--format", help="How to print the result.")] = ListFormat.table,
+    seed: o.Seed = 0,
+) -> None:
+    """Say which keywords to use next: what to keep, add and drop, why, and how many posts it will cost."""
+    from klda.cli.inputs import Reading, corpus_of_model, open_corpus
+    from klda.corpus.text import TextSettings
+    from klda.errors import InputError
+    from klda.model.klda import KLDA
+    from klda.policies.recommend import recommend as propose
+    from klda.types import Budget, KeywordSet
+
+    current = parse_keywords(keywords)
+    paths = files or ([] if model is None else [corpus_of_model(model)])
+    if not paths:
+        raise InputError("nothing to read: name files of posts, a corpus that klda prepare wrote, or a --model")
+    limits = Budget(
+        max_keywords=budget,
+        max_posts=max_posts,
+        required=KeywordSet() if require is None else parse_keywords(require, "--require"),
+        forbidden=frozenset() if forbid is None else frozenset(parse_keywords(forbid, "--forbid").texts),
+    )
+    reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
+    quiet = output is not ListFormat.table
+    with progress_bar(quiet) as progress:
+        settings = TextSettings(language=language, min_count=min_count)
+        corpus = open_corpus(paths, current, reading, settings, window, progress)
+        given = None if candidates is None else parse_keywords(candidates, "--candidates")
+        proposal = propose(
+            corpus,
+            current,
+            policy=policy,
+            model=None if model is None else KLDA.load(model),
+            candidates=given,
+            top=top,
+            budget=limits,
+            novelty=novelty,
+            anchor=anchor,
+            training=training,
+            seed=seed,
+            progress=progress,
+        )
+        if report is not None:
+            from klda.report.content import report_of
+            from klda.report.html import write
+            from klda.report.topics import topics_of
+
+            progress("report", 0, 1)
+            last = corpus.window(-1)
+            write(
+                report_of(
+                    proposal,
+                    corpus,
+                    budget=limits,
+                    current_topics=topics_of(last, proposal.current, seed=seed),
+                    proposed_topics=topics_of(last, proposal.next_keywords, seed=seed),
+                    settings={"policy": policy, "novelty": f"{novelty:g}", "anchor": f"{anchor:g}", "seed": str(seed)},
+                ),
+                report,
+            )
+            progress("report", 1, 1)
+    if save is not None:
+        from klda.policies.proposal import write_proposal
+
+        write_proposal(proposal, save)
+    show(proposal, output)
+    if report is not None and not quiet:
+        out.print(f"Report: {report}", markup=False, highlight=False)
+
+
+def show(proposal: Proposal, output: ListFormat) -> None:
+    """Prints a proposal."""
+    if output is ListFormat.json:
+        print_json(proposal.to_dict())
+        return
+    reasons = sorted(proposal.reasons, key=lambda reason: ORDER.index(reason.action))
+    if output is ListFormat.csv:
+        header = ("action", "keyword", "forms", "frequency", "expected_posts", "divergence", "reason")
+        print_csv(
+            header,
+            (
+                (
+                    r.action,
+                    r.keyword.text,
+                    " ".join(r.keyword.forms),
+                    r.frequency,
+                    r.expected_posts and round(r.expected_posts.mean),
+                    r.divergence and round(r.divergence.mean, 4),
+                    r.text,
+                )
+                for r in reasons
+            ),
+        )
+        return
+    rows = [(r.action, r.keyword.text, r.expected_posts and round(r.expected_posts.mean), r.text) for r in reasons]
+    window = f" for {proposal.window[:10]}" if proposal.window else ""
+    print_table(f"Next keywords{window} ({proposal.policy})", ("", "keyword", "posts", "why"), rows)
+    if proposal.expected_posts is not None:
+        e = proposal.expected_posts
+        out.print(f"Expected posts: about {e.mean:,.0f} ({e.low:,.0f} to {e.high:,.0f}) a window", highlight=False)
+    for note in proposal.notes:
+        out.print(f"Note: {note}", style="dim", markup=False, highlight=False)

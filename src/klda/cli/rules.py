@@ -1,0 +1,45 @@
+"""`klda rules`: a proposal as rules that a platform takes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from klda.cli.arguments import parse_keywords
+from klda.cli.options import Adjacent, OutputFormat
+from klda.cli.output import Format, out, print_json, print_table
+from klda.policies.proposal import read_proposal
+from klda.policies.rules import PLATFORMS, platform_rules
+from klda.types import KeywordSet
+
+PlatformName = StrEnum("PlatformName", {name.replace("-", "_"): name for name in PLATFORMS})  # type: ignore[misc]
+
+
+def rules(
+    proposal: Annotated[Path, typer.Argument(help="Proposal as JSON, from klda recommend --save.", show_default=False)],
+    platform: Annotated[PlatformName, typer.Option(help="Whose rules to write.")],
+    diff: Annotated[
+        str | None,
+        typer.Option(help="What is in force: another proposal file, or keywords written like --keywords."),
+    ] = None,
+    adjacent: Adjacent = False,
+    output: OutputFormat = Format.json,
+) -> None:
+    """Write a proposed list as rules ready to apply, within the platform's limits."""
+    wanted = read_proposal(proposal).next_keywords
+    made = platform_rules(wanted, platform.value, current=None if diff is None else _in_force(diff), adjacent=adjacent)
+    if output is Format.json:
+        print_json(made.to_dict())
+        return
+    rows = [("add" if t in made.add else "keep", t) for t in made.terms] + [("remove", t) for t in made.remove]
+    print_table(f"{len(made.terms)} terms for {platform.value}", ("", "term"), rows)
+    for note in made.notes:
+        out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
+
+
+def _in_force(text: str) -> KeywordSet:
+    path = Path(text)
+    return read_proposal(path).next_keywords if path.suffix == ".json" else parse_keywords(text, "--diff")

@@ -1,0 +1,36 @@
+"""Topics of the posts that a keyword list brings, for showing lists side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.model.lda import fit_lda
+from klda.report.content import Topic
+from klda.types import KeywordSet
+
+MIN_POSTS = 20
+"""Fewer posts than this have no topics worth showing."""
+
+
+def topics_of(
+    corpus: Corpus, keywords: KeywordSet, *, n_topics: int = 5, n_words: int = 8, seed: int = 0
+) -> tuple[Topic, ...]:
+    """The topics of the corpus's posts that carry one of the keywords, largest first; none when posts are few.
+
+    Words that are the keywords themselves are left out: every post has them, so they tell topics apart least.
+    """
+    wanted = corpus.with_candidates(keywords)
+    if len(wanted) < MIN_POSTS:
+        return ()
+    model = fit_lda(wanted.documents, len(wanted.vocabulary), n_topics, seed=seed, iterations=100)
+    share = model.infer(wanted.documents).mean(axis=0)  # (K,)
+    shown = model.topic_word.copy()
+    shown[:, 0] = 0.0  # the placeholder is no word
+    shown[:, wanted.keyword_words.values] = 0.0
+    leading = np.argsort(-shown, axis=1, kind="stable")[:, :n_words]  # (K, n_words)
+    found = [
+        Topic(float(share[k]), tuple(wanted.vocabulary.display(int(word)) for word in leading[k]))
+        for k in range(n_topics)
+    ]
+    return tuple(sorted(found, key=lambda topic: -topic.share))
