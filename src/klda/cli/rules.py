@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -12,7 +12,7 @@ from klda.cli.arguments import parse_keywords
 from klda.cli.options import Adjacent, OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
 from klda.policies.proposal import read_proposal
-from klda.policies.rules import PLATFORMS, platform_rules
+from klda.policies.rules import PLATFORMS, Platform, platform_rules
 from klda.types import KeywordSet
 
 PlatformName = StrEnum("PlatformName", {name.replace("-", "_"): name for name in PLATFORMS})  # type: ignore[misc]
@@ -30,7 +30,8 @@ def rules(
 ) -> None:
     """Write a proposed list as rules ready to apply, within the platform's limits."""
     wanted = read_proposal(proposal).next_keywords
-    made = platform_rules(wanted, platform.value, current=None if diff is None else _in_force(diff), adjacent=adjacent)
+    current = None if diff is None else _in_force(diff)
+    made = platform_rules(wanted, cast(Platform, platform.value), current=current, adjacent=adjacent)
     if output is Format.json:
         print_json(made.to_dict())
         return
