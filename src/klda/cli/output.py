@@ -54,7 +54,8 @@ def _defused(cell: Any) -> Any:
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Prints rows as a table that fits the terminal: numbers to the right, text of posts never read as markup."""
     body = [[_cell(value) for value in row] for row in rows]
-    table = Table(title=title, title_justify="left", header_style="bold", expand=False)
+    out.print(Text(title, style="bold"))
+    table = Table(header_style="bold", expand=False)
     for i, name in enumerate(header):
         numeric = bool(body) and all(row[i].justify == "right" for row in body)
         table.add_column(name, justify="right" if numeric else "left", overflow="fold")

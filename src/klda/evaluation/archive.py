@@ -47,24 +47,12 @@ class Archive:
         inside = self.positions(window)
         return inside[np.isin(self.labels[inside], list(labels))]
 
-    def collect(
-        self,
-        window: int,
-        keywords: KeywordSet,
-        *,
-        cap: int | None = None,
-        generator: np.random.Generator | None = None,
-    ) -> Ints:
-        """The posts of one window that a filter with these keywords lets through; beyond `cap` a uniform sample."""
+    def collect(self, window: int, keywords: KeywordSet) -> Ints:
+        """The posts of one window that a filter with these keywords lets through."""
         inside = self.positions(window)
         texts = self.corpus.posts.texts(self.documents.post[inside])
         found = Matcher(keywords, adjacent=self.corpus.adjacent).match_many(texts)
-        caught = inside[found.lengths > 0]
-        if cap is None or len(caught) <= cap:
-            return caught
-        if generator is None:
-            raise ValueError("a cap needs a generator to choose which posts are kept")
-        return np.sort(generator.choice(caught, size=cap, replace=False))
+        return inside[found.lengths > 0]
 
     def seen(
         self,
@@ -93,6 +81,17 @@ class Archive:
         keywords = candidates if candidates is not None else _union(history)
         collected = everything.with_candidates(keywords)
         return recoded(collected, frequent_vocabulary(collected, min_count))
+
+
+def capped(positions: Ints, cap: int, generator: np.random.Generator) -> Ints:
+    """All positions, or where they are more than `cap` a uniform sample of so many.
+
+    >>> len(capped(np.arange(100), 5, np.random.default_rng(0)))
+    5
+    """
+    if len(positions) <= cap:
+        return positions
+    return np.sort(generator.choice(positions, size=cap, replace=False))
 
 
 def _union(sets: Sequence[KeywordSet]) -> KeywordSet:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan, nan
 from time import perf_counter
 from typing import Any, Literal
 
@@ -29,6 +30,7 @@ from klda.types import Budget, KeywordSet
 
 History = Literal["viral", "static", "full"]
 HISTORIES: tuple[History, ...] = ("viral", "static", "full")
+MEASURES = ("accuracy", "coverage", "keyword_accuracy")
 MIN_ELIGIBLE = 30
 """A case counts when at least so many candidates pass the frequency threshold."""
 
@@ -149,12 +151,15 @@ def answer_of(name: str, proposal: Proposal, seconds: float) -> Answer:
 def score(answer: Answer, truth: Ranking, top: int) -> dict[str, float]:
     """Accuracy and coverage of an answer at set level, and mean accuracy at keyword level."""
     true = top_lists(truth, top)
+    if not any(true.values()):
+        return dict.fromkeys(MEASURES, nan)
     overall = set_level(answer.proposed(top), true)
     rows = keyword_level(_per_keyword(answer, true, top), true)
+    # To propose nothing where there was something to find is wrong, not unknown.
     return {
-        "accuracy": overall.accuracy,
+        "accuracy": _or_zero(overall.accuracy),
         "coverage": overall.coverage,
-        "keyword_accuracy": _mean([row.accuracy for row in rows.values()]),
+        "keyword_accuracy": _mean([_or_zero(row.accuracy) for row in rows.values()]),
     }
 
 
@@ -176,6 +181,10 @@ def counts(truth: Truth) -> bool:
     return truth.n_eligible >= MIN_ELIGIBLE
 
 
+def _or_zero(value: float) -> float:
+    return 0.0 if isnan(value) else value
+
+
 def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not np.isnan(value)]
-    return float(np.mean(known)) if known else float("nan")
+    known = [value for value in values if not isnan(value)]
+    return sum(known) / len(known) if known else nan

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from klda.corpus.matching import Matcher
+from klda.evaluation.archive import capped
 from klda.types import KeywordSet
 
 
@@ -16,14 +16,11 @@ def test_a_filter_collects_exactly_the_posts_that_match(archive):
         assert (position in caught) == bool(matcher.match(text))
 
 
-def test_beyond_the_cap_a_uniform_sample_is_kept(archive):
-    keywords = KeywordSet.of("hospital", "nurse")
-    everything = archive.collect(2, keywords)
-    kept = archive.collect(2, keywords, cap=5, generator=np.random.default_rng(0))
-    assert len(kept) == 5
-    assert set(kept.tolist()) <= set(everything.tolist())
-    with pytest.raises(ValueError, match="generator"):
-        archive.collect(2, keywords, cap=5)
+def test_beyond_the_cap_a_uniform_sample_is_kept():
+    kept = capped(np.arange(10, 60), 5, np.random.default_rng(0))
+    assert len(set(kept.tolist())) == 5
+    assert set(kept.tolist()) <= set(range(10, 60))
+    assert np.array_equal(capped(np.arange(4), 5, np.random.default_rng(0)), np.arange(4))
 
 
 def test_what_was_not_collected_is_not_seen(archive):

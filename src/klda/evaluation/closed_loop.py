@@ -1,0 +1,193 @@
+"""Closed loop: the policy owns the filter from the first window on, and never sees what its filter misses.
+
+Every policy starts from the subject's first list, may use as many terms, and collects at most so many posts a window
+(what is beyond is subsampled uniformly), so that nobody wins by collecting everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klda.corpus.corpus import Corpus
+from klda.errors import DataError
+from klda.evaluation.archive import Archive, capped
+from klda.evaluation.oracle import best_keywords
+from klda.evaluation.subjects import Subject
+from klda.policies.candidates import PAPER_SOURCES, assemble_candidates
+from klda.policies.protocol import Policy
+from klda.policies.viral import Viral
+from klda.selection.anchor import subject_distance
+from klda.types import Budget, KeywordSet
+
+Ints = NDArray[np.int64]
+
+ORACLES = ("labels-last-week", "labels-next-week")
+"""References that see labels: not policies, and named so that nobody takes them for one."""
+CAP_FACTOR = 1.5
+FOUNDING_WINDOWS = 2
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """The rules of a closed loop, the same for every policy."""
+
+    max_terms: int = 10
+    cap: int = 1_000
+    """Posts that may be collected in a window."""
+    sample_rate: float = 0.0
+    """Share of the stream that the policy may look at unfiltered."""
+    min_count: int = 3
+    """Rarer words share the placeholder; collections of a few hundred posts a window have few frequent words."""
+    n_candidates: int = 60
+
+
+@dataclass(frozen=True)
+class WeekResult:
+    """What one window of a closed loop brought; measures against labels are None where there are none."""
+
+    window: str
+    keywords: tuple[str, ...]
+    volume: int
+    matched: int
+    """Posts that the list matched, before the cap."""
+    recall: float | None
+    precision: float | None
+    f1: float | None
+    retention: float
+    """Overlap of its words with those that the first list collects in the same window; 1 is all."""
+    novelty: float
+    """Share of the collected posts that the first list would have missed."""
+    drift: float
+    """Distance of its words from the founding windows; 0 is none, 1 shares no word."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def run_closed_loop(
+    archive: Archive,
+    subject: Subject,
+    policy: Policy | str,
+    settings: LoopSettings,
+    *,
+    windows: Sequence[int],
+    generator: np.random.Generator,
+    viral: Viral | None = None,
+) -> list[WeekResult]:
+    """Each window's result under a policy, or under one of `ORACLES` by name."""
+    keywords = subject.keywords
+    lists: list[KeywordSet] = []
+    collected: list[Ints] = []
+    sampled: list[Ints] = []
+    results: list[WeekResult] = []
+    founding: NDArray[np.float64] | None = None
+    for step, window in enumerate(windows):
+        if policy == "labels-next-week" and step:
+            keywords = best_keywords(archive, window, subject.labels, settings.max_terms) or keywords
+        matched = archive.collect(window, keywords)
+        caught = capped(matched, settings.cap, generator)
+        lists.append(keywords)
+        collected.append(caught)
+        sampled.append(_sample(archive.positions(window), settings.sample_rate, generator))
+        static = archive.collect(window, subject.keywords)
+        words = _word_share(archive, caught)
+        if founding is None or step < FOUNDING_WINDOWS:
+            founding = _word_share(archive, np.concatenate(collected))
+        results.append(
+            WeekResult(
+                window=str(archive.corpus.windows[window]),
+                keywords=keywords.texts,
+                volume=len(caught),
+                matched=len(matched),
+                **_against_labels(archive, subject, window, caught),
+                retention=float(np.minimum(words, _word_share(archive, static)).sum()),
+                novelty=float(np.mean(~np.isin(caught, static))) if len(caught) else 0.0,
+                drift=float(subject_distance(words[None], founding)[0]) if len(caught) else 1.0,
+            )
+        )
+        if window == windows[-1]:
+            break
+        if policy == "labels-last-week":
+            keywords = best_keywords(archive, window, subject.labels, settings.max_terms) or keywords
+        elif not isinstance(policy, str):
+            keywords = _next_list(archive, policy, lists, collected, sampled, windows[0], settings, generator, viral)
+    return results
+
+
+def _next_list(
+    archive: Archive,
+    policy: Policy,
+    lists: Sequence[KeywordSet],
+    collected: Sequence[Ints],
+    sampled: Sequence[Ints],
+    first: int,
+    settings: LoopSettings,
+    generator: np.random.Generator,
+    viral: Viral | None,
+) -> KeywordSet:
+    """The policy's list for the next window, from nothing but what was collected (and the sample)."""
+    current = lists[-1]
+    seen_positions = np.union1d(np.concatenate(collected), np.concatenate(sampled))
+    try:
+        seen = archive.seen(seen_positions, lists, first_window=first, min_count=settings.min_count)
+        sample: Corpus | None = None
+        sources: tuple[str, ...] = PAPER_SOURCES
+        if settings.sample_rate:
+            sample = archive.seen(np.concatenate(sampled), lists, first_window=first, min_count=settings.min_count)
+            sources = (*PAPER_SOURCES, "sample")
+        found = assemble_candidates(
+            seen,
+            current,
+            sources=(*sources, "rising"),
+            size=max(settings.n_candidates, len(current)),
+            viral=viral,
+            sample=sample,
+            generator=generator,
+        )
+        proposal = policy.propose(
+            seen.with_candidates(found.keywords),
+            current,
+            found.keywords,
+            Budget(max_terms=settings.max_terms, max_posts=settings.cap),
+            generator=generator,
+        )
+    except DataError:
+        # A policy that cannot say anything (no post was collected, no engagement is known) leaves the list as it is.
+        return current
+    return proposal.next_keywords if len(proposal.next_keywords) else current
+
+
+def volume_cap(archive: Archive, subject: Subject, windows: Sequence[int]) -> int:
+    """How many posts a window everyone may collect: 1.5 times what the first list brings on average."""
+    volumes = [len(archive.collect(window, subject.keywords)) for window in windows]
+    return max(1, round(CAP_FACTOR * float(np.mean(volumes))))
+
+
+def _sample(positions: Ints, rate: float, generator: np.random.Generator) -> Ints:
+    return positions[generator.random(len(positions)) < rate] if rate else positions[:0]
+
+
+def _word_share(archive: Archive, positions: Ints) -> NDArray[np.float64]:
+    """The share of each word in these posts. # (V,)"""
+    documents = archive.documents.take(positions)
+    counts = np.bincount(documents.words, weights=documents.counts, minlength=len(archive.corpus.vocabulary))
+    share: NDArray[np.float64] = counts / max(counts.sum(), 1.0)
+    return share
+
+
+def _against_labels(archive: Archive, subject: Subject, window: int, caught: Ints) -> dict[str, float | None]:
+    if not subject.labels:
+        return {"recall": None, "precision": None, "f1": None}
+    relevant = archive.on_topic(subject.labels, window)
+    hits = len(np.intersect1d(caught, relevant, assume_unique=True))
+    return {
+        "recall": hits / len(relevant) if len(relevant) else None,
+        "precision": hits / len(caught) if len(caught) else 0.0,
+        "f1": 2 * hits / (len(caught) + len(relevant)) if len(caught) + len(relevant) else 0.0,
+    }
