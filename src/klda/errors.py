@@ -47,3 +47,15 @@ class MissingExtraError(KldaError):
     """An optional part is asked for and not installed."""
 
     exit_code = 6
+
+
+class StoreError(KldaError):
+    """A store that cannot be read or written now (disk full, database gone, another writer); what was committed stays."""
+
+    exit_code = 7
+
+
+class SourceError(KldaError):
+    """A stream that refuses us for good: a wrong address, a missing or rejected token, rights that are not there."""
+
+    exit_code = 8

@@ -1,0 +1,91 @@
+"""How a post lies in the store: the columns of its row, and the name of its window.
+
+A row is a post as every part of the program knows it, and what the collector adds. The unfiltered sample lies in the
+same table, in partitions of its own, so that one commit covers both; a post that matches and is also drawn for the
+sample has a row in each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from klda.corpus.posts import POST_SCHEMA
+from klda.corpus.windows import Windowing
+from klda.errors import DataError
+
+PARTITIONS = ("window", "sample")
+
+ROW_SCHEMA = pa.schema(
+    [
+        *POST_SCHEMA,
+        pa.field("keywords", pa.list_(pa.string()), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("batch", pa.int64(), nullable=False),
+        pa.field("sample", pa.bool_(), nullable=False),
+        pa.field("window", pa.string(), nullable=False),
+    ]
+)
+"""The columns of `POST_SCHEMA`, the keywords a post was collected for, and where it came from."""
+
+
+def window_name(start: datetime) -> str:
+    """The start of a window as partitions name it; names sort as times do.
+
+    >>> window_name(datetime(2026, 1, 5, tzinfo=UTC)), window_start("2026-01-05T00:00:00Z").year
+    ('2026-01-05T00:00:00Z', 2026)
+    """
+    return start.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def window_start(name: str) -> datetime:
+    """The start of the window that a partition names."""
+    return datetime.fromisoformat(name)
+
+
+def rows(
+    posts: pa.RecordBatch | pa.Table,
+    keywords: Sequence[Sequence[str]] | None,
+    *,
+    source: str,
+    batch: int,
+    windowing: Windowing,
+) -> pa.Table:
+    """The rows that store these posts; without keywords they are a sample of the stream, whatever they carry."""
+    table = pa.table(posts) if isinstance(posts, pa.Table) else pa.Table.from_batches([posts])
+    n = table.num_rows
+    carried = [[]] * n if keywords is None else [list(texts) for texts in keywords]
+    if len(carried) != n:
+        raise DataError(f"{n} posts come with keywords for {len(carried)}; give one list of keywords for each post")
+    columns = {
+        **{name: table.column(name) for name in POST_SCHEMA.names},
+        "keywords": pa.array(carried, ROW_SCHEMA.field("keywords").type),
+        "source": pa.repeat(source, n),
+        "batch": pa.repeat(pa.scalar(batch, pa.int64()), n),
+        "sample": pa.repeat(keywords is None, n),
+        "window": window_names(table.column("time"), windowing),
+    }
+    return pa.table([columns[name] for name in ROW_SCHEMA.names], schema=ROW_SCHEMA)
+
+
+def window_names(times: pa.ChunkedArray, windowing: Windowing) -> pa.Array:
+    """The name of the window that holds each time; only windows that hold one are looked at, however far apart."""
+    instants: NDArray[np.int64] = np.asarray(pc.cast(times, pa.int64()).to_numpy(), dtype=np.int64)
+    order = np.argsort(instants, kind="stable")
+    ascending = instants[order]
+    names = np.empty(len(instants), dtype=object)
+    at = 0
+    while at < len(ascending):
+        window = windowing.holding(_EPOCH + timedelta(microseconds=int(ascending[at])))
+        end = int(np.searchsorted(ascending, (window.end - _EPOCH) // timedelta(microseconds=1)))
+        names[order[at:end]] = window_name(window.start)
+        at = end
+    return pa.array(names, pa.string())
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,0 +1,321 @@
+"""Posts at rest: one Delta Lake table for each monitor, on a local folder or on object storage.
+
+A batch lands exactly once. Its rows, its number and the source's cursor are one commit: after a crash the table holds
+all of them or none, the source goes on from the cursor, and a batch whose number is already there is skipped. A source
+that steps back brings posts again; those stored lately are dropped. One process writes at a time (`klda.store.lock`);
+any number read meanwhile, each from the version that it opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable, WriterProperties, write_deltalake
+
+from klda.corpus.windows import Windowing
+from klda.errors import StoreError
+from klda.store import commits
+from klda.store.commits import Change, Position
+from klda.store.layout import PARTITIONS, ROW_SCHEMA, rows, window_name, window_start
+from klda.store.pseudonyms import Pseudonyms
+from klda.store.reading import StoredPosts, guarded
+from klda.store.recent import RecentIds
+from klda.store.tally import TALLIED, Count, negative, tally
+from klda.types import Window
+
+REMEMBERED = 100_000
+"""Ids of each source kept for dropping what it brings again."""
+GRACE = timedelta(hours=24)
+"""How long files that no version needs any more stay, for those who still read them."""
+
+_COMPACT_AFTER = 64  # small files: every further one makes each commit slower
+_FILE_BYTES = 32 << 20
+_IDS_AT_ONCE = 500
+_CONFIGURATION = {
+    # Only these columns leave their extremes in the log: it must not hold texts or names of deleted posts.
+    "delta.dataSkippingStatsColumns": "time,batch",
+    "delta.deletedFileRetentionDuration": "interval 1 days",
+    # Deletions name ids. Delta drops log entries that lie before a checkpoint of this age; with one a day, within seven.
+    "delta.logRetentionDuration": "interval 5 days",
+    "delta.checkpointInterval": "20",
+}
+
+
+@dataclass(frozen=True)
+class Appended:
+    """What became of a batch."""
+
+    committed: bool
+    """False: the batch had been stored before, and nothing was done."""
+    posts: int = 0
+    duplicates: int = 0
+    """Posts left out because they are stored already."""
+
+
+@dataclass(frozen=True)
+class WindowSize:
+    """How much a window holds."""
+
+    window: Window
+    posts: int
+    sample: int
+
+
+class PostStore:
+    """The posts of one monitor.
+
+    uri: a folder, or an address such as `s3://bucket/monitor/posts`, whose `storage_options` Delta passes on.
+    windowing: how time is cut; a post always lies in the window of its own time, however late it comes.
+    pseudonyms: where given, names of people are stored as keyed hashes.
+    remembered: how many of the newest ids of each source are kept for dropping duplicates.
+    """
+
+    def __init__(
+        self,
+        uri: str | Path,
+        windowing: Windowing,
+        *,
+        storage_options: Mapping[str, str] | None = None,
+        pseudonyms: Pseudonyms | None = None,
+        remembered: int = REMEMBERED,
+    ) -> None:
+        self.uri, self.windowing = str(uri), windowing
+        self._options = dict(storage_options or {})
+        self._pseudonyms, self._remembered = pseudonyms, remembered
+        self._recent: dict[tuple[str, bool], RecentIds] = {}
+        with guarded(self.uri, "be opened"):
+            self._table = self._open()
+
+    def _open(self) -> DeltaTable:
+        if not DeltaTable.is_deltatable(self.uri, self._options):
+            DeltaTable.create(
+                self.uri,
+                ROW_SCHEMA,
+                mode="ignore",
+                partition_by=list(PARTITIONS),
+                configuration=_CONFIGURATION,
+                storage_options=self._options,
+                commit_properties=commits.properties({}),
+            )
+        table = DeltaTable(self.uri, storage_options=self._options)
+        self._small_files = sum(size < _FILE_BYTES // 2 for (size,) in _files(table, "size_bytes"))
+        return table
+
+    def _newest(self) -> DeltaTable:
+        self._table.update_incremental()
+        return self._table
+
+    # Writing
+
+    def position(self, source: str) -> Position | None:
+        """The number and the cursor of the last batch of a source, or None before its first one."""
+        with guarded(self.uri, "be read"):
+            return commits.position(self._newest(), source)
+
+    def append(
+        self,
+        posts: pa.RecordBatch | pa.Table,
+        keywords: Sequence[Sequence[str]],
+        *,
+        source: str,
+        batch: int,
+        cursor: str,
+        sample: pa.RecordBatch | pa.Table | None = None,
+    ) -> Appended:
+        """Commits a batch in one step: its posts, the posts drawn for the unfiltered sample, and the cursor after them.
+
+        posts: in `POST_SCHEMA`; none is fine, and only moves the cursor on.
+        keywords: the texts of the keywords that each post carries.
+        batch: one more than that of `position(source)`, 1 at first. A batch that is already stored is skipped, so that
+            the same call may be made again after any error.
+        """
+        with guarded(self.uri, "be written"):
+            if self._small_files >= _COMPACT_AFTER:
+                self.compact()
+            table = self._newest()
+            last = table.transaction_version(commits.application(source)) or 0
+            if batch <= last:
+                return Appended(committed=False)
+            if batch != last + 1:
+                raise StoreError(f"{self.uri}: batch {batch} of {source} comes after {last}; start again from there")
+            given = self._rows(posts, keywords, source, batch)
+            if sample is not None:
+                given = pa.concat_tables([given, self._rows(sample, None, source, batch)])
+            new = self._without_known(given, source)
+            positions = commits.positions(table) | {source: Position(batch, cursor)}
+            write_deltalake(
+                table,
+                new,
+                mode="append",
+                writer_properties=WriterProperties(compression="ZSTD"),
+                commit_properties=commits.properties(positions, tally(new), source),
+            )
+        for part in (False, True):
+            self._known(source, part).add(_part(new, part).column("id").to_pylist())
+        self._small_files += len(new.group_by(list(PARTITIONS)).aggregate([]))
+        return Appended(True, _part(new, False).num_rows, given.num_rows - new.num_rows)
+
+    def _rows(
+        self, posts: pa.RecordBatch | pa.Table, keywords: Sequence[Sequence[str]] | None, source: str, batch: int
+    ) -> pa.Table:
+        made = rows(posts, keywords, source=source, batch=batch, windowing=self.windowing)
+        return self._pseudonyms.hide(made) if self._pseudonyms else made
+
+    def _without_known(self, given: pa.Table, source: str) -> pa.Table:
+        """The rows that are not stored yet, as far as the newest ids tell."""
+        parts = []
+        for part in (False, True):
+            own = _part(given, part)
+            parts.append(own.filter(self._known(source, part).fresh(own.column("id"))))
+        return pa.concat_tables(parts)
+
+    def _known(self, source: str, part: bool) -> RecentIds:
+        """The newest ids of a source, read from the table the first time."""
+        if (source, part) not in self._recent:
+            self._recent[source, part] = RecentIds(self._remembered)
+            self._recent[source, part].add(self._stored_ids(source, part))
+        return self._recent[source, part]
+
+    def _stored_ids(self, source: str, part: bool) -> list[str]:
+        """Ids of the newest batches, oldest first: as many batches as hold all that is to be remembered."""
+        last = self._table.transaction_version(commits.application(source)) or 0
+        reach, found = 64, 0
+        own = (pc.field("source") == source) & (pc.field("sample") == part)
+        dataset = self._table.to_pyarrow_dataset()
+        while found < self._remembered and reach < 2 * last:
+            found = dataset.count_rows(filter=own & (pc.field("batch") > last - reach))
+            reach *= 2
+        ids = dataset.to_table(columns=["id", "batch"], filter=own & (pc.field("batch") > last - reach))
+        newest: list[str] = ids.sort_by("batch").column("id").to_pylist()
+        return newest
+
+    # Reading
+
+    def read(self, windows: Window | Iterable[Window] | None = None, *, sample: bool = False) -> StoredPosts:
+        """The posts of a window, of several, or of all; or, apart from them, the unfiltered sample."""
+        chosen = [windows] if isinstance(windows, Window) else windows
+        predicate = f"sample = {str(sample).lower()}"
+        if chosen is not None:
+            names = ", ".join(f"'{window_name(window.start)}'" for window in chosen)
+            predicate += f" AND window IN ({names})" if names else " AND false"
+        with guarded(self.uri, "be read"):
+            return StoredPosts(self._newest().to_pyarrow_dataset(file_pruning_predicate=predicate), self.uri)
+
+    def windows(self) -> list[WindowSize]:
+        """The windows that hold posts, in order, with how many; read from the log alone."""
+        sizes: dict[str, list[int]] = {}
+        with guarded(self.uri, "be read"):
+            files = list(_files(self._newest(), "partition.window", "partition.sample", "num_records"))
+        for name, sample, records in files:
+            sizes.setdefault(name, [0, 0])[sample] += records
+        return [WindowSize(self._window(name), *sizes[name]) for name in sorted(sizes)]
+
+    def _window(self, name: str) -> Window:
+        return self.windowing.holding(window_start(name))
+
+    @property
+    def version(self) -> int:
+        """The number of the newest commit."""
+        with guarded(self.uri, "be read"):
+            return int(self._newest().version())
+
+    def changes(self, since: int) -> list[Change] | None:
+        """How commits after a version changed the counts, oldest first; None where the log has expired: count again."""
+        with guarded(self.uri, "be read"):
+            return commits.changes(self._newest(), since)
+
+    def count(self, window: Window) -> list[Count]:
+        """The counts of a window from the posts themselves; for when the log cannot tell any more."""
+        both = (self.read(window, sample=part) for part in (False, True))
+        columns = pa.schema([ROW_SCHEMA.field(name) for name in TALLIED])
+        batches = [batch for posts in both for batch in posts.rows(columns)]
+        return tally(pa.Table.from_batches(batches, columns))
+
+    # Forgetting
+
+    def delete(self, ids: Iterable[str], *, source: str | None = None) -> int:
+        """How many posts with these ids were deleted. `vacuum` then takes them from the table's history, too."""
+        wanted = [self._pseudonyms.of(name) if self._pseudonyms else name for name in ids]
+        deleted = 0
+        with guarded(self.uri, "be deleted"):
+            for at in range(0, len(wanted), _IDS_AT_ONCE):
+                deleted += self._delete(wanted[at : at + _IDS_AT_ONCE], source)
+        return deleted
+
+    def _delete(self, ids: list[str], source: str | None) -> int:
+        table = self._newest()
+        chosen = pc.field("id").isin(ids)
+        if source is not None:
+            chosen &= pc.field("source") == source
+        gone = table.to_pyarrow_dataset().to_table(columns=["id", *TALLIED], filter=chosen)
+        if not gone.num_rows:
+            return 0
+        windows = _sql_list(gone.column("window").unique().to_pylist())
+        predicate = f"window IN {windows} AND id IN {_sql_list(gone.column('id').unique().to_pylist())}"
+        if source is not None:
+            predicate += f" AND source IN {_sql_list([source])}"
+        note = commits.properties(commits.positions(table), negative(tally(gone)))
+        table.delete(predicate, commit_properties=note)
+        return int(gone.filter(pc.invert(gone.column("sample"))).num_rows)
+
+    def expire(self, before: datetime) -> list[Window]:
+        """Drops every window that ended by this time and returns them; counts of the past stay."""
+        expired = [size.window for size in self.windows() if size.window.end <= before]
+        if expired:
+            with guarded(self.uri, "be dropped"):
+                table = self._newest()
+                names = _sql_list([window_name(window.start) for window in expired])
+                table.delete(f"window IN {names}", commit_properties=commits.properties(commits.positions(table)))
+        return expired
+
+    def compact(self) -> None:
+        """Joins small files; what is read stays the same."""
+        with guarded(self.uri, "be compacted"):
+            table = self._newest()
+            note = commits.properties(commits.positions(table))
+            table.optimize.compact(
+                target_size=_FILE_BYTES, commit_properties=note, writer_properties=WriterProperties(compression="ZSTD")
+            )
+            self._table = self._open()
+        self._small_files = 0
+
+    def vacuum(self, grace: timedelta = GRACE) -> int:
+        """Removes files that no version needs since `grace` ago, with deleted posts in them, and returns how many.
+
+        Run daily, what is deleted is gone for good within two days, and the log that names it within seven.
+        """
+        with guarded(self.uri, "be vacuumed"):
+            table = self._newest()
+            removed = table.vacuum(
+                retention_hours=int(grace / timedelta(hours=1)),
+                dry_run=False,
+                enforce_retention_duration=False,
+                full=True,  # also what a crash left behind
+                commit_properties=commits.properties(commits.positions(table)),
+            )
+            table.update_incremental()
+            table.create_checkpoint()
+            table.cleanup_metadata()
+        return len(removed)
+
+
+def _part(table: pa.Table, sample: bool) -> pa.Table:
+    return table.filter(pc.equal(table.column("sample"), sample))
+
+
+def _files(table: DeltaTable, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Facts about the files of a table, file by file."""
+    files = pa.table(table.get_add_actions(flatten=True))
+    if files.num_rows:
+        yield from zip(*(files.column(name).to_pylist() for name in names), strict=True)
+
+
+def _sql_list(values: Iterable[str]) -> str:
+    quoted = ("'" + value.replace("'", "''") + "'" for value in values)
+    return f"({', '.join(quoted)})"

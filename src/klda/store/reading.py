@@ -1,0 +1,101 @@
+"""Stored posts as the rest of the program reads them, and as files that leave the store."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from deltalake.exceptions import DeltaError
+
+from klda.corpus.posts import BATCH_ROWS, POST_SCHEMA, PostTable
+from klda.errors import SettingError, StoreError
+from klda.store.layout import ROW_SCHEMA
+
+EXPORTED = pa.schema([*POST_SCHEMA, ROW_SCHEMA.field("keywords"), ROW_SCHEMA.field("window")])
+"""The columns of an exported file."""
+
+
+@dataclass(frozen=True)
+class StoredPosts:
+    """Posts of some windows as they were when this was made: later commits do not change what is read."""
+
+    dataset: ds.Dataset
+    place: str
+    """What errors call the table."""
+
+    def __len__(self) -> int:
+        with guarded(self.place, "be read"):
+            return int(self.dataset.count_rows())
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The posts, a few thousand at a time, in `POST_SCHEMA`."""
+        return self.rows(POST_SCHEMA)
+
+    def rows(self, schema: pa.Schema = ROW_SCHEMA) -> Iterator[pa.RecordBatch]:
+        """The columns of a schema, a few thousand rows at a time."""
+        with guarded(self.place, "be read"):
+            for batch in self.dataset.to_batches(columns=schema.names, batch_size=BATCH_ROWS):
+                if batch.num_rows:
+                    yield pa.Table.from_batches([batch]).cast(schema).combine_chunks().to_batches()[0]
+
+    def table(self) -> PostTable:
+        """All posts in memory."""
+        return PostTable.of(self)
+
+
+def export(posts: StoredPosts, path: Path) -> int:
+    """Writes the posts to a `.parquet` or `.jsonl` file that `read_posts` reads, and returns how many there were.
+
+    The file appears under its name when it is whole.
+    """
+    writer = {".parquet": _write_parquet, ".jsonl": _write_json_lines}.get(path.suffix.lower())
+    if writer is None:
+        raise SettingError(f"{path}: posts are exported as .parquet or .jsonl; name the file so")
+    beside = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    try:
+        written = writer(posts, beside)
+        beside.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error}); nothing was exported") from error
+    finally:
+        beside.unlink(missing_ok=True)
+    return written
+
+
+def _write_parquet(posts: StoredPosts, path: Path) -> int:
+    written = 0
+    with pq.ParquetWriter(path, EXPORTED, compression="zstd") as writer:
+        for batch in posts.rows(EXPORTED):
+            writer.write_batch(batch)
+            written += batch.num_rows
+    return written
+
+
+def _write_json_lines(posts: StoredPosts, path: Path) -> int:
+    written = 0
+    with path.open("wb") as file:
+        for batch in posts.rows(EXPORTED):
+            for row in batch.to_pylist():
+                file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z))
+            written += batch.num_rows
+    return written
+
+
+@contextmanager
+def guarded(place: str, action: str) -> Iterator[None]:
+    """Turns what a disk or a service may throw into one clear error."""
+    try:
+        yield
+    except (DeltaError, OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())
+        advice = "make room on the disk" if "No space left" in reason else "see to the cause"
+        raise StoreError(
+            f"{place}: the posts cannot {action} ({reason}); {advice} and start again: what was committed is kept"
+        ) from error
