@@ -38,20 +38,22 @@ def expectation(
     # Each token's largest β is scaled to 1: only ratios between topics matter, and rare words must not underflow.
     likelihood = torch.exp(word_log_probability - word_log_probability.amax(1, keepdim=True))  # (T, K)
     before = gamma = start
-    column = counts[:, None]
     phi = torch.empty_like(likelihood)
+    ones = likelihood.new_ones(n_topics)
     for iteration in range(1, iterations + 1):
         before = gamma
-        _responsibilities(likelihood, before, row, out=phi)
-        gamma = prior.index_add(0, row, phi.mul_(column))
+        _responsibilities(likelihood, before, row, counts, ones, out=phi)
+        gamma = prior.index_add(0, row, phi)
         # Looking costs about half an iteration, so not every one is looked at.
         if tolerance and iteration % LOOK_EVERY == 0 and (gamma - before).abs_().mean() < tolerance:
             break
-    return gamma, _responsibilities(likelihood, before, row, out=phi)
+    return gamma, _responsibilities(likelihood, before, row, torch.ones_like(counts), ones, out=phi)
 
 
-def _responsibilities(likelihood: Tensor, gamma: Tensor, row: Tensor, out: Tensor) -> Tensor:
-    """φ given γ. # (T, K)"""
+def _responsibilities(
+    likelihood: Tensor, gamma: Tensor, row: Tensor, counts: Tensor, ones: Tensor, out: Tensor
+) -> Tensor:
+    """φ given γ, times the counts. # (T, K)"""
     weight = torch.digamma(gamma).exp_()  # (R, K)
     torch.mul(likelihood, weight.index_select(0, row), out=out)
-    return out.div_(out.sum(1, keepdim=True))
+    return out.mul_((counts / torch.mv(out, ones))[:, None])

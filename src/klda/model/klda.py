@@ -16,11 +16,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from klda.corpus.corpus import Corpus
+from klda.corpus.documents import Ragged
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError, FormatError, SettingError, TrainingError
 from klda.model import checkpoint as files
 from klda.model import growth, prior, scores
 from klda.model.data import Floats, TrainingData, training_data
+from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Partition, Relaxation, Settings
@@ -308,6 +310,8 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.parameters_ = parameters
         self.vocabulary_ = corpus.vocabulary
         self.candidates_ = corpus.candidates
+        self.keyword_words_ = data.keyword_words
+        self.mean_length_ = float(data.lengths @ data.weights / data.weights.sum())
         self.word_frequency_ = data.word_frequency
         self.keyword_frequency_ = data.keyword_frequency
         self.history_ = list(trainer.state.position.history)
@@ -395,6 +399,34 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError("no token is left to predict: every one belongs to a candidate")
         return total / n
 
+    def sample(
+        self, n_documents: int, *, length: float | None = None, poisson: bool = True, random_state: int = 0
+    ) -> Generated:
+        """Documents drawn from the model: keywords, then topic weights, then words.
+
+        Their mean length is that of the training documents unless given; `poisson=False` makes all equally long.
+        """
+        parameters = self._fitted.parameters_
+        theta = parameters.theta.detach().double().cpu().numpy()
+
+        def topic_prior(columns: tuple[int, ...]) -> NDArray[np.float32]:
+            bags = KeywordBags.of([columns], parameters.theta.device)
+            with torch.no_grad():
+                return np.asarray(parameters.topic_prior(bags)[0].cpu().numpy())
+
+        wanted = self.mean_length_ if length is None else length
+        return generate(
+            n_documents,
+            theta=theta,
+            penalty=self.settings_.keyword_penalty,
+            keyword_words=self.keyword_words_,
+            topic_word=lambda columns: self.topic_word([self.candidates_[j] for j in columns]),
+            topic_prior=topic_prior,
+            generator=np.random.default_rng(random_state),
+            length=wanted if poisson else round(wanted),
+            poisson=poisson,
+        )
+
     # --- files ----------------------------------------------------------------------------------------
 
     def save(self, folder: Path | str) -> None:
@@ -406,6 +438,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "parameters": self.get_params(),
             "n_topics": self.n_topics_,
             "history": self.history_,
+            "mean_length": self.mean_length_,
             "candidates": [{"text": k.text, "forms": list(k.forms)} for k in self.candidates_],
             "vocabulary": {
                 "language": vocabulary.language,
@@ -415,6 +448,8 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             },
         }
         tensors = {f"parameters.{name}": value for name, value in self.parameters_.tensors().items()}
+        tensors["keyword_words.indptr"] = torch.from_numpy(self.keyword_words_.indptr)
+        tensors["keyword_words.values"] = torch.from_numpy(self.keyword_words_.values)
         tensors["word_frequency"] = torch.from_numpy(self.word_frequency_)
         tensors["keyword_frequency"] = torch.from_numpy(self.keyword_frequency_)
         files.write(Path(folder), _MODEL, tensors, facts)
@@ -443,6 +478,10 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 words["language"],
             )
             model.history_ = [(stage, at, value) for stage, at, value in facts["history"]]
+            model.mean_length_ = float(facts["mean_length"])
+            model.keyword_words_ = Ragged(
+                tensors["keyword_words.indptr"].numpy(), tensors["keyword_words.values"].numpy()
+            )
             model.word_frequency_ = tensors["word_frequency"].numpy()
             model.keyword_frequency_ = tensors["keyword_frequency"].numpy()
             model.parameters_ = initial_parameters(

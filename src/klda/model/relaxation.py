@@ -161,9 +161,10 @@ def _tokens_left(batch: Batch, document: Ints, member_pair: Ints, member_row: In
 def _set_keys(keyword: Words, row: Ints, n_rows: int) -> NDArray[np.uint64]:
     """One number for the keyword set of each row, equal for equal sets. # (R,)"""
     # The sum of one 64-bit hash a keyword stands for the set: rows need no (rows, Q) array to be compared.
-    key = np.zeros(n_rows, dtype=np.uint64)
-    np.add.at(key, row, _mixed(keyword))
-    return key
+    total = np.concatenate(
+        [np.zeros(1, np.uint64), np.cumsum(_mixed(keyword))]
+    )  # sums may wrap: differences do not care
+    return np.diff(total[offsets(np.bincount(row, minlength=n_rows))])
 
 
 def _mixed(number: Words) -> NDArray[np.uint64]:

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_SMALLEST = 1e-30
-"""A sum of exponentials below this, or one that overflows, calls for a shift by the largest logit."""
+_LARGEST = 69.0
+"""A log of a sum of exponentials beyond ± this (e^69 ≈ 10^30) calls for a shift by the largest logit."""
 
 
 class Workspace:
@@ -31,13 +31,15 @@ class Workspace:
 
 
 def _exponentiate(features: Tensor, flat: Tensor, cube: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
-    """Turns logits into e^(logit − shift) in place; their sum over words, and the shift. # (S, K), (S, K)"""
+    """Turns logits into multiples of their exponentials; the sum of these over words, and log Σ e^logit. # (S, K) each"""
     total = cube.exp_().sum(-1)
-    if bool(((total > _SMALLEST) & torch.isfinite(total)).all()):
-        return total, torch.zeros_like(total)
+    log_total = total.log()
+    if bool((log_total.abs() < _LARGEST).all()):
+        return total, log_total
     torch.mm(features, flat, out=out)  # rare: logits beyond what a float can exponentiate
     shift = cube.amax(-1)
-    return cube.sub_(shift[..., None]).exp_().sum(-1), shift
+    total = cube.sub_(shift[..., None]).exp_().sum(-1)
+    return total, shift + total.log()
 
 
 class _WordLogProbability(torch.autograd.Function):
@@ -50,10 +52,10 @@ class _WordLogProbability(torch.autograd.Function):
         cube = out.view(-1, n_topics, n_words)
         at = ((bag * n_topics)[:, None] + torch.arange(n_topics, device=bag.device)) * n_words + word[:, None]  # (T, K)
         picked = out.view(-1)[at]
-        total, shift = _exponentiate(features, flat, cube, out)
+        total, log_total = _exponentiate(features, flat, cube, out)
         ctx.save_for_backward(features, weight, bag, at, total)
         ctx.exponentials, ctx.written = out, out._version
-        return picked - (shift + total.log())[bag]
+        return picked - log_total[bag]
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:

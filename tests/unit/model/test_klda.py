@@ -128,6 +128,19 @@ def test_a_saved_model_comes_back_whole(model: KLDA, corpus: Corpus, tmp_path: P
     assert loaded.log_likelihood(corpus) == model.log_likelihood(corpus)
 
 
+def test_a_model_samples_documents_like_those_it_learned_from(model: KLDA, tmp_path: Path):
+    drawn = model.sample(400)
+    assert len(drawn) == 400
+    assert drawn.topic_weights.shape == (400, 2)
+    assert (drawn.observed.lengths > 0).all()
+    assert drawn.counts.sum() / 400 == pytest.approx(model.mean_length_, rel=0.1)
+    fixed = model.sample(10, length=6, poisson=False)
+    assert (np.add.reduceat(fixed.counts, fixed.indptr[:-1]) == 6).all()
+    model.save(tmp_path)
+    again = KLDA.load(tmp_path).sample(400)
+    assert (again.words == drawn.words).all()
+
+
 def test_what_is_saved_cannot_run_code(model: KLDA, tmp_path: Path):
     model.save(tmp_path)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".safetensors"]
