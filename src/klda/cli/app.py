@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import klda
+from klda.cli.backtest import backtest
 from klda.cli.policies import policies
 from klda.cli.prepare import prepare
 from klda.cli.progress import console
@@ -43,7 +44,7 @@ def root(
     """Which keywords to follow next, and why."""
 
 
-for command in (recommend, rules, policies, prepare, train, topics, simulate):
+for command in (recommend, rules, policies, backtest, prepare, train, topics, simulate):
     app.command()(command)
 
 

@@ -1,0 +1,204 @@
+"""`klda backtest`: replay an archive and see which policy would have been right."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from klda.cli import options as o
+from klda.cli.arguments import parse_mapping
+from klda.cli.output import Format, out, print_json, print_table
+from klda.cli.progress import console, progress_bar
+from klda.errors import SettingError
+
+OPEN_POLICIES = "klda,counting-scored,counting,viral,frequent,random,static"
+
+
+def backtest(
+    archive: o.Files,
+    subjects: Annotated[Path, typer.Option(help="JSON or TOML file of subjects: name, keywords, labels, split.")],
+    split: Annotated[str | None, typer.Option(help="Only the subjects of this split.")] = None,
+    policies: Annotated[str, typer.Option("--policies", "-p", help="Whom to compare, with commas.")] = OPEN_POLICIES,
+    weeks: Annotated[int, typer.Option(min=1, help="Windows of history before a test window.")] = 10,
+    test_weeks: Annotated[str, typer.Option(help="Test the last so many windows, or those of ISO dates.")] = "4",
+    top: Annotated[str, typer.Option(help="Words a keyword that count as proposed, with commas.")] = "2,3",
+    closed_loop: Annotated[bool, typer.Option("--closed-loop", help="The policy owns the filter from week 1.")] = False,
+    history: Annotated[str, typer.Option(help="Who collected the history: viral, static or full.")] = "viral",
+    candidates: Annotated[int, typer.Option(min=2, help="How many candidates a case has.")] = 45,
+    terms: Annotated[int, typer.Option(min=1, help="Closed loop: most terms of a list.")] = 10,
+    sample: Annotated[float, typer.Option(min=0, max=1, help="Closed loop: share seen unfiltered.")] = 0.0,
+    training: Annotated[
+        Path | None, typer.Option(help="Posts with repost counts, from which viral learns when the archive has none.")
+    ] = None,
+    window: o.WindowLength = "7d",
+    reposts: o.Reposts = True,
+    mapping: o.Mapping = None,
+    timezone: o.Timezone = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
+    work: Annotated[Path | None, typer.Option(help="Where results are kept, to go on after a stop.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.")] = None,
+    output: o.OutputFormat = Format.table,
+    seed: o.Seed = 0,
+) -> None:
+    """Judge policies on an archive: open loop by the paper's protocol, or closed loop where each owns its filter."""
+    from klda.cli.inputs import Reading
+    from klda.corpus.corpus import Corpus
+    from klda.evaluation.archive import Archive
+    from klda.evaluation.backtest import BacktestSettings, run, tasks
+    from klda.evaluation.open_loop import HISTORIES
+    from klda.evaluation.parallel import process_map
+    from klda.evaluation.subjects import load_subjects
+    from klda.evaluation.summary import closed_summary, open_summary
+
+    if history not in HISTORIES:
+        raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")
+    chosen = load_subjects(subjects, split)
+    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
+    folder = work or _cache(archive, asdict(reading) | {"window": window})
+    with progress_bar(quiet=output is Format.json) as progress:
+        corpus_folder = _prepared(folder / "archive", archive, chosen, reading, window, progress)
+        training_folder = None
+        if training is not None:
+            training_folder = str(
+                _prepared(folder / "training", [training], chosen, Reading({}, False), window, progress)
+            )
+        whole = Archive(Corpus.load(corpus_folder))
+        names = _names(policies, closed_loop)
+        settings = BacktestSettings(
+            policies=names,
+            loop="closed" if closed_loop else "open",
+            weeks=weeks,
+            tops=_numbers(top),
+            history=history,
+            n_candidates=candidates,
+            max_terms=terms,
+            sample_rate=sample,
+            training=training_folder,
+            seed=seed,
+        )
+        results_folder = folder / f"{settings.loop}-{_key(asdict(settings) | {'policies': None})}"
+        windows = _windows(test_weeks, whole)
+        jobs = tasks(whole, corpus_folder, results_folder, chosen, settings, windows)
+        try:
+            results = list(run(jobs, map=process_map(workers), progress=progress))
+        except KeyboardInterrupt:
+            console.print("Interrupted; the cases that ended are kept. The same command goes on.", markup=False)
+            raise typer.Exit(130) from None
+    if closed_loop:
+        summary = closed_summary(results, names, seed=seed)
+    else:
+        results.sort(key=lambda case: (case["week"], case["subject"]))
+        summary = open_summary(results, names, settings.tops, seed=seed)
+    if report is not None:
+        from klda.report.backtest import write_backtest
+
+        write_backtest(summary, report, title=f"Backtest of {', '.join(p.name for p in archive)}")
+    if output is Format.json:
+        print_json(summary)
+    elif closed_loop:
+        _print_closed(summary)
+    else:
+        _print_open(summary, settings.tops)
+
+
+def _prepared(folder: Path, files: list[Path], subjects: Any, reading: Any, window: str, progress: Any) -> Path:
+    """The corpus of an archive, made once."""
+    from klda.corpus.corpus import Corpus
+    from klda.types import KeywordSet
+
+    if not (folder / "corpus.json").is_file():
+        keywords = KeywordSet(tuple(k for subject in subjects for k in subject.keywords))
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        Corpus.from_posts(reading.posts(files), keywords, window=window, progress=progress).save(folder)
+    return folder
+
+
+def _cache(files: list[Path], reading: dict[str, Any]) -> Path:
+    """A folder of the user's cache for this archive, as it is now, read in this way."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    facts = [(str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns) if f.exists() else str(f) for f in files]
+    return home / "klda" / "backtest" / _key({"files": facts, **reading})
+
+
+def _key(facts: dict[str, Any]) -> str:
+    return hashlib.sha256(repr(sorted(facts.items())).encode()).hexdigest()[:16]
+
+
+def _names(text: str, closed_loop: bool) -> tuple[str, ...]:
+    from klda.evaluation.closed_loop import ORACLES
+    from klda.policies.registry import policies
+
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    known = (*policies(), *(ORACLES if closed_loop else ()))
+    if names == ("all",):
+        return tuple(name for name in known if name != "klda-paper")
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise SettingError(f"--policies {text!r}: no policy {', '.join(unknown)}; there are all, {', '.join(known)}")
+    return names
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise SettingError(f"--top {text!r}: give numbers from 1 on, with commas")
+    return tuple(int(part) for part in parts)
+
+
+def _windows(text: str, archive: Any) -> list[int]:
+    """Test windows: the last so many, or those that contain the given dates."""
+    n = archive.n_windows
+    if text.isdecimal():
+        count = int(text)
+        if not 1 <= count <= n:
+            raise SettingError(f"--test-weeks {text}: the archive has {n} windows")
+        return list(range(n - count, n))
+    found = []
+    for part in text.split(","):
+        try:
+            day = date.fromisoformat(part.strip())
+        except ValueError:
+            raise SettingError(f"--test-weeks {part!r}: give a number, or dates like 2020-04-06") from None
+        spans = ((i, w.start.date(), w.end.date()) for i, w in enumerate(archive.corpus.windows))
+        inside = [i for i, start, end in spans if start <= day < end]
+        if not inside:
+            raise SettingError(f"--test-weeks {part}: the archive has no window with that day")
+        found.extend(inside)
+    return found
+
+
+def _print_open(summary: dict[str, Any], tops: tuple[int, ...]) -> None:
+    for reading, part in (("raw truth", summary), ("corrected truth", summary["corrected"])):
+        rows = []
+        for name, entry in part["policies"].items():
+            cells = [_interval(entry[m][str(t)]) for t in tops for m in ("accuracy", "coverage", "skill")]
+            rows.append((name, *cells))
+        header = ("policy", *(f"{m} top {t}" for t in tops for m in ("accuracy", "coverage", "skill")))
+        limits = ", ".join(f"top {t} {_interval(part['ceiling'][str(t)])}" for t in tops)
+        print_table(f"{summary['n_cases']} cases, {reading}; ceiling {limits}", header, rows)
+    if summary["n_left_out"]:
+        out.print(f"{summary['n_left_out']} cases with fewer than 30 frequent candidates do not count.", style="dim")
+    out.print(f"Intervals are 95 %; {summary['n_comparisons']} comparisons of pairs are in the JSON.", style="dim")
+
+
+def _print_closed(summary: dict[str, Any]) -> None:
+    measures = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
+    rows = [(name, *(_interval(entry[m]) for m in measures)) for name, entry in summary["policies"].items()]
+    print_table("Closed loop, mean over subjects and windows", ("policy", *measures), rows)
+    for subject, entry in summary["subjects"].items():
+        rows = [(name, *(e[m] for m in ("recall", "precision", "f1", "volume", "drift"))) for name, e in entry.items()]
+        print_table(subject, ("policy", "recall", "precision", "f1", "volume", "drift"), rows)
+
+
+def _interval(value: dict[str, float | None] | None) -> str:
+    if value is None or value["mean"] is None:
+        return "–"
+    digits = 0 if abs(value["mean"]) >= 100 else 2
+    spread = "" if value["low"] is None else f" ({value['low']:.{digits}f}–{value['high']:.{digits}f})"
+    return f"{value['mean']:.{digits}f}{spread}"

@@ -1,0 +1,261 @@
+"""Backtests: many cases, each run once, kept on disk, and summed up with intervals.
+
+A case is one subject in one test window (open loop) or one subject under one policy (closed loop). Each result is a
+small JSON file in the work folder; a run that was killed goes on with those that are missing. How cases are spread over
+processes is the caller's business: everything here goes through an injected `map`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+from zlib import crc32
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.errors import DataError, SettingError
+from klda.evaluation.archive import Archive
+from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
+from klda.evaluation.open_loop import Case, History, ask, ceiling, counts, open_loop_case, score
+from klda.evaluation.subjects import Subject
+from klda.evaluation.truth import Truth, measure_truth
+from klda.policies.registry import policy as policy_named
+from klda.policies.viral import Viral
+from klda.types import Progress, silent
+
+Plain = dict[str, Any]
+Map = Callable[[Callable[["Task"], Plain], Iterable["Task"]], Iterable[Plain]]
+RANDOM_DRAWS = 20
+"""Chance is known well when it is drawn often; it is the zero of every skill."""
+
+
+@dataclass(frozen=True)
+class BacktestSettings:
+    """What to run and how; part of every result's name, so that other settings never mix in."""
+
+    policies: tuple[str, ...]
+    loop: Literal["open", "closed"] = "open"
+    weeks: int = 10
+    tops: tuple[int, ...] = (2, 3)
+    history: History = "viral"
+    n_candidates: int = 45
+    max_terms: int = 10
+    sample_rate: float = 0.0
+    training: str | None = None
+    """Folder of a corpus with repost counts, for `viral`."""
+    seed: int = 0
+    policy_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One case to run: picklable, so that it can go to another process."""
+
+    corpus: str
+    """Folder of the archive's corpus."""
+    work: str
+    """Folder of results."""
+    subject: Subject
+    settings: BacktestSettings
+    test_window: int = -1
+    policy: str = ""
+    """In a closed loop: whose loop it is."""
+
+
+def tasks(
+    archive: Archive,
+    corpus: Path,
+    work: Path,
+    subjects: Sequence[Subject],
+    settings: BacktestSettings,
+    windows: Sequence[int],
+) -> list[Task]:
+    """All cases of a backtest: subjects × test windows, or subjects × policies when the loop is closed."""
+    if settings.loop == "closed":
+        return [
+            Task(str(corpus), str(work), subject, settings, policy=name)
+            for subject in subjects
+            for name in settings.policies
+        ]
+    early = [w for w in windows if w < settings.weeks]
+    if early or any(w >= archive.n_windows for w in windows):
+        raise SettingError(
+            f"test windows must have {settings.weeks} windows before them and lie in the archive of "
+            f"{archive.n_windows}; {archive.corpus.windows[windows[0]]} has {windows[0]}"
+        )
+    return [
+        Task(str(corpus), str(work), subject, settings, test_window=window)
+        for window in windows
+        for subject in subjects
+    ]
+
+
+def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) -> Iterator[Plain]:  # noqa: A002
+    """The result of every case, in the order in which they end; those that were run before are only read."""
+    task = run_closed_case if jobs and jobs[0].settings.loop == "closed" else run_open_case
+    for done, result in enumerate(map(task, jobs), start=1):
+        progress("cases", done, len(jobs))
+        yield result
+
+
+def run_open_case(task: Task) -> Plain:
+    """Truth and every policy's answer in one case; what is in the work folder already is not run again."""
+    archive, settings, subject = _archive(task.corpus), task.settings, task.subject
+    name = f"{subject.name}-{_stamp(archive, task.test_window)}"
+    path = Path(task.work) / f"{name}.json"
+    known = _read(path)
+    missing = [p for p in settings.policies if p not in known.get("answers", {})]
+    if known.get("finished") and not missing:
+        return known
+    viral = Viral(training=settings.training) if settings.training else Viral()
+    try:
+        case = open_loop_case(
+            archive,
+            subject,
+            task.test_window,
+            weeks=settings.weeks,
+            history=settings.history,
+            viral=viral,
+            n_candidates=settings.n_candidates,
+            generator=_generator(settings.seed, name, "case"),
+        )
+    except DataError as error:
+        result = _identity(archive, task) | {"counts": False, "finished": True, "error": str(error), "answers": {}}
+        _write(path, result)
+        return result
+    if not known:
+        truth = measure_truth(case.test, case.current, generator=_generator(settings.seed, name, "truth"))
+        known = _identity(archive, task) | _judged(truth, settings.tops) | {"answers": {}}
+        known |= {
+            "documents": len(case.history),
+            "test_documents": len(case.test),
+            "current": list(case.current.texts),
+            "candidates": list(case.candidates.texts),
+            "history": [list(keywords.texts) for keywords in case.history.history],
+            "notes": list(case.notes),
+            "finished": True,
+        }
+        _write(path, known)
+    for policy_name in missing:
+        known["answers"][policy_name] = _answered(policy_name, case, known, settings, viral, name)
+        _write(path, known)
+    return known
+
+
+def _judged(truth: Truth, tops: Sequence[int]) -> Plain:
+    readings = {"raw": truth.raw, "corrected": truth.corrected}
+    return {
+        "counts": counts(truth),
+        "n_eligible": truth.n_eligible,
+        "truth": {name: {k: list(v[:10]) for k, v in r.whole.items()} for name, r in readings.items()},
+        "ceiling": {name: {str(top): _number(ceiling(r, top)) for top in tops} for name, r in readings.items()},
+    }
+
+
+def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, viral: Viral, where: str) -> Plain:
+    """A policy's answers and scores; chance is the mean of many draws."""
+    draws = RANDOM_DRAWS if name == "random" else 1
+    top = max(settings.tops)
+    totals: dict[str, list[Plain]] = {}
+    for draw in range(draws):
+        chosen = viral if name == "viral" else policy_named(name, **_with_top(name, top, settings))
+        generator = _generator(settings.seed, where, f"{name}/{draw}")
+        try:
+            answer = ask(chosen, case, generator)
+        except DataError as error:
+            return {"error": str(error), "scores": {}}
+        for reading, lists in judged["truth"].items():
+            for t in settings.tops:
+                true = {k: tuple(v) for k, v in lists.items()}
+                totals.setdefault(f"{reading}/{t}", []).append(score(answer, true, t))
+    means = {
+        key: {m: _number(float(np.nanmean([s[m] for s in rows])) if _some(rows, m) else float("nan")) for m in rows[0]}
+        for key, rows in totals.items()
+    }
+    proposed = {k: list(v) for k, v in answer.lists.items()} if answer.lists is not None else list(answer.words)
+    return {"proposed": proposed, "scores": means, "seconds": round(answer.seconds, 2)}
+
+
+def run_closed_case(task: Task) -> Plain:
+    """Every window of one subject under one policy."""
+    archive, settings, subject = _archive(task.corpus), task.settings, task.subject
+    name = f"{subject.name}-{task.policy}"
+    path = Path(task.work) / f"{name}.json"
+    known = _read(path)
+    if known.get("finished"):
+        return known
+    windows = range(archive.n_windows)
+    loop = LoopSettings(
+        max_terms=max(settings.max_terms, subject.keywords.n_terms),
+        cap=volume_cap(archive, subject, windows),
+        sample_rate=settings.sample_rate,
+    )
+    oracle = task.policy.startswith("labels-")
+    policy = task.policy if oracle else policy_named(task.policy, **settings.policy_settings.get(task.policy, {}))
+    viral = Viral(training=settings.training) if settings.training else None
+    weeks = run_closed_loop(
+        archive, subject, policy, loop, windows=windows, generator=_generator(settings.seed, name, "loop"), viral=viral
+    )
+    result = {
+        "subject": subject.name,
+        "policy": task.policy,
+        "cap": loop.cap,
+        "weeks": [week.to_dict() for week in weeks],
+        "finished": True,
+    }
+    _write(path, result)
+    return result
+
+
+@lru_cache(maxsize=1)
+def _archive(folder: str) -> Archive:
+    return Archive(Corpus.load(folder))
+
+
+def _with_top(name: str, top: int, settings: BacktestSettings) -> dict[str, Any]:
+    chosen = dict(settings.policy_settings.get(name, {}))
+    if "top" in inspect.signature(type(policy_named(name))).parameters:
+        chosen.setdefault("top", top)
+    return chosen
+
+
+def _identity(archive: Archive, task: Task) -> Plain:
+    return {"subject": task.subject.name, "week": _stamp(archive, task.test_window)}
+
+
+def _stamp(archive: Archive, window: int) -> str:
+    return archive.corpus.windows[window].start.date().isoformat()
+
+
+def _generator(seed: int, *names: str) -> np.random.Generator:
+    """A generator of its own for each purpose, so that one policy more changes no other's result."""
+    return np.random.default_rng([seed, crc32("/".join(names).encode())])
+
+
+def _some(rows: Sequence[Plain], measure: str) -> bool:
+    return any(not np.isnan(row[measure]) for row in rows)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else round(value, 6)
+
+
+def _read(path: Path) -> Plain:
+    try:
+        found: Plain = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found
+
+
+def _write(path: Path, result: Plain) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(result, ensure_ascii=False), encoding="utf-8")
+    unfinished.replace(path)

@@ -1,0 +1,126 @@
+"""Backtests summed up: means over cases with intervals, skill, paired differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klda.evaluation.intervals import Grid, interval
+from klda.evaluation.metrics import skill
+from klda.types import Estimate
+
+Plain = dict[str, Any]
+Floats = NDArray[np.float64]
+
+LOOP_MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
+
+
+def open_summary(cases: Sequence[Plain], policies: Sequence[str], tops: Sequence[int], *, seed: int = 0) -> Plain:
+    """Every policy's accuracy, coverage and skill over the cases that count, by raw and by corrected truth."""
+    counted = [case for case in cases if case.get("counts")]
+    raw = _reading_summary(counted, policies, tops, "raw", seed)
+    return raw | {
+        "corrected": _reading_summary(counted, policies, tops, "corrected", seed),
+        "n_cases": len(counted),
+        "n_left_out": len(cases) - len(counted),
+        "cases": list(cases),
+    }
+
+
+def _reading_summary(
+    cases: Sequence[Plain], policies: Sequence[str], tops: Sequence[int], reading: str, seed: int
+) -> Plain:
+    names = [name for name in policies if any(_scores(case, name, reading, tops[0]) for case in cases)]
+    result: Plain = {
+        "policies": {name: {"accuracy": {}, "coverage": {}, "keyword_accuracy": {}, "skill": {}} for name in names},
+        "ceiling": {},
+        "paired": {name: {} for name in names},
+        "n_comparisons": len(names) * (len(names) - 1) * len(tops),
+    }
+    for top in tops:
+        grid = _grid(cases, names, reading, top)
+        result["ceiling"][str(top)] = _plain(_mean(grid, "ceiling", seed))
+        for name in names:
+            entry = result["policies"][name]
+            for measure in ("accuracy", "coverage", "keyword_accuracy"):
+                entry[measure][str(top)] = _plain(_mean(grid, f"{name}/{measure}", seed))
+            entry["skill"][str(top)] = _plain(_skill(grid, name, seed)) if "random" in names else None
+            for other in names:
+                if other != name:
+                    gain = _difference(grid, f"{name}/accuracy", f"{other}/accuracy", seed)
+                    result["paired"][name].setdefault(other, {})[str(top)] = _plain(gain)
+    return result
+
+
+def _grid(cases: Sequence[Plain], names: Sequence[str], reading: str, top: int) -> Grid:
+    rows = []
+    for case in cases:
+        measured = {"ceiling": _nan(case["ceiling"][reading].get(str(top)))}
+        for name in names:
+            scores = _scores(case, name, reading, top)
+            measured |= {f"{name}/{measure}": _nan(value) for measure, value in scores.items()}
+        rows.append((case["subject"], case["week"], measured))
+    return Grid.of(rows)
+
+
+def _scores(case: Plain, name: str, reading: str, top: int) -> Mapping[str, float | None]:
+    scores: Mapping[str, float | None] = case["answers"].get(name, {}).get("scores", {}).get(f"{reading}/{top}", {})
+    return scores
+
+
+def _skill(grid: Grid, name: str, seed: int) -> Estimate:
+    def statistic(means: Mapping[str, Floats]) -> Floats:
+        values = zip(means[f"{name}/accuracy"], means["random/accuracy"], means["ceiling"], strict=True)
+        return np.array([skill(float(p), float(r), float(c)) for p, r, c in values])
+
+    return interval(grid, statistic, generator=np.random.default_rng(seed))
+
+
+def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: int = 0) -> Plain:
+    """Every policy's measures over subjects and windows; the first window, the same for all, is left out."""
+    rows: dict[tuple[str, str], dict[str, float]] = {}
+    for result in results:
+        for week in result["weeks"][1:]:
+            cell = rows.setdefault((result["subject"], week["window"]), {})
+            cell |= {f"{result['policy']}/{m}": _nan(week[m]) for m in LOOP_MEASURES}
+    grid = Grid.of([(subject, window, measured) for (subject, window), measured in rows.items()])
+    found = [name for name in policies if f"{name}/volume" in grid.measures]
+    summary: Plain = {"policies": {}, "paired": {}, "subjects": {}, "n_comparisons": len(found) - 1}
+    for name in found:
+        summary["policies"][name] = {m: _plain(_mean(grid, f"{name}/{m}", seed)) for m in LOOP_MEASURES}
+        if name != "static" and "static" in found:
+            gains = {m: _difference(grid, f"{name}/{m}", f"static/{m}", seed) for m in ("f1", "recall")}
+            summary["paired"][name] = {"static": {m: _plain(gain) for m, gain in gains.items()}}
+    for result in results:
+        weeks = result["weeks"][1:]
+        means = {m: _plain_mean([_nan(week[m]) for week in weeks]) for m in LOOP_MEASURES}
+        entry = summary["subjects"].setdefault(result["subject"], {})
+        entry[result["policy"]] = means | {"cap": result["cap"], "last_list": weeks[-1]["keywords"] if weeks else []}
+    return summary
+
+
+def _mean(grid: Grid, measure: str, seed: int) -> Estimate:
+    if measure not in grid.measures:
+        return Estimate(float("nan"), float("nan"), float("nan"))
+    return interval(grid, lambda means: means[measure], generator=np.random.default_rng(seed))
+
+
+def _difference(grid: Grid, one: str, other: str, seed: int) -> Estimate:
+    return interval(grid, lambda means: means[one] - means[other], generator=np.random.default_rng(seed))
+
+
+def _plain_mean(values: Sequence[float]) -> float | None:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else None
+
+
+def _nan(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _plain(estimate: Estimate) -> dict[str, float | None]:
+    values = {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
+    return {name: None if np.isnan(value) else round(value, 4) for name, value in values.items()}

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from klda.errors import SettingError
+from klda.evaluation import backtest as module
+from klda.evaluation.backtest import BacktestSettings, run, tasks
+from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
+from klda.evaluation.oracle import best_keywords
+from klda.evaluation.summary import closed_summary, open_summary
+from klda.evaluation.truth import TruthSettings, measure_truth
+from klda.policies.registry import policy
+
+SETTINGS = BacktestSettings(
+    policies=("counting", "frequent", "random", "static"), weeks=3, history="static", n_candidates=15
+)
+
+
+@pytest.fixture(scope="session")
+def corpus_folder(archive, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("archive") / "corpus"
+    archive.corpus.save(folder)
+    return folder
+
+
+@pytest.fixture
+def quick_truth(monkeypatch):
+    """A truth of few fits: these tests are about running cases, not about what is true."""
+    few = TruthSettings(seeds=1, iterations=5, equal_samples=1)
+    calls = []
+
+    def measure(test, current, *, generator):
+        calls.append(current)
+        return measure_truth(test, current, generator=generator, settings=few)
+
+    monkeypatch.setattr(module, "measure_truth", measure)
+    return calls
+
+
+def test_every_case_is_run_and_summed_up(archive, corpus_folder, health, tmp_path, quick_truth):
+    jobs = tasks(archive, corpus_folder, tmp_path, [health], SETTINGS, [5, 6])
+    results = list(run(jobs))
+    assert [r["week"] for r in results] == [str(archive.corpus.windows[w].start.date()) for w in (5, 6)]
+    assert all(set(r["answers"]) == set(SETTINGS.policies) for r in results)
+    summary = open_summary([r | {"counts": True} for r in results], SETTINGS.policies, SETTINGS.tops)
+    entry = summary["policies"]["counting"]
+    assert set(entry) == {"accuracy", "coverage", "keyword_accuracy", "skill"}
+    assert set(entry["accuracy"]["2"]) == {"mean", "low", "high"}
+    assert summary["corrected"]["policies"].keys() == summary["policies"].keys()
+    json.dumps(summary, allow_nan=False)
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(archive, corpus_folder, health, tmp_path, quick_truth):
+    first = replace(SETTINGS, policies=("frequent",))
+    before = list(run(tasks(archive, corpus_folder, tmp_path, [health], first, [5])))
+    assert len(quick_truth) == 1
+    both = replace(SETTINGS, policies=("frequent", "random"))
+    after = list(run(tasks(archive, corpus_folder, tmp_path, [health], both, [5])))
+    assert len(quick_truth) == 1, "the truth was measured twice"
+    assert after[0]["answers"]["frequent"] == before[0]["answers"]["frequent"]
+    assert "random" in after[0]["answers"]
+
+
+def test_the_same_seed_gives_the_same_result_whatever_else_runs(archive, corpus_folder, health, tmp_path, quick_truth):
+    alone = replace(SETTINGS, policies=("random",))
+    one = list(run(tasks(archive, corpus_folder, tmp_path / "a", [health], alone, [5])))
+    two = list(run(tasks(archive, corpus_folder, tmp_path / "b", [health], SETTINGS, [5])))
+    assert one[0]["answers"]["random"]["scores"] == two[0]["answers"]["random"]["scores"]
+
+
+def test_a_test_window_without_enough_history_is_refused(archive, corpus_folder, health, tmp_path):
+    with pytest.raises(SettingError, match="3 windows before"):
+        tasks(archive, corpus_folder, tmp_path, [health], SETTINGS, [2])
+
+
+def test_a_static_list_never_drifts_from_itself(archive, health):
+    windows = range(4)
+    settings = LoopSettings(cap=volume_cap(archive, health, windows))
+    weeks = run_closed_loop(
+        archive, health, policy("static"), settings, windows=windows, generator=np.random.default_rng(0)
+    )
+    assert {week.keywords for week in weeks} == {health.keywords.texts}
+    assert all(week.novelty == 0 for week in weeks)
+    assert all(week.volume <= settings.cap for week in weeks)
+    assert all(0 < week.precision <= 1 and 0 < week.recall <= 1 for week in weeks)
+
+
+def test_knowing_next_weeks_labels_beats_a_static_list(archive, health):
+    windows = range(4)
+    settings = LoopSettings(cap=10_000)
+    f1 = {}
+    for name in (policy("static"), "labels-next-week"):
+        weeks = run_closed_loop(archive, health, name, settings, windows=windows, generator=np.random.default_rng(0))
+        f1[str(name)] = np.mean([week.f1 for week in weeks[1:]])
+    static, oracle = f1.values()
+    assert oracle > static
+
+
+def test_an_oracle_keeps_to_its_number_of_terms(archive):
+    found = best_keywords(archive, 3, frozenset({"health"}), max_terms=4)
+    assert 1 <= found.n_terms <= 4
+
+
+def test_closed_loops_are_summed_up_by_policy_and_subject(archive, corpus_folder, health, tmp_path):
+    settings = replace(SETTINGS, loop="closed", policies=("static", "frequent", "labels-last-week"))
+    results = list(run(tasks(archive, corpus_folder, tmp_path, [health], settings, [])))
+    summary = closed_summary(results, settings.policies)
+    assert set(summary["policies"]) == set(settings.policies)
+    assert summary["paired"]["frequent"]["static"]["f1"]["mean"] is not None
+    assert set(summary["subjects"]["health"]) == set(settings.policies)
+    json.dumps(summary, allow_nan=False)
