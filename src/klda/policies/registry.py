@@ -23,6 +23,13 @@ _BUILT_IN = {
     "frequent": "klda.policies.frequent:Frequent",
     "random": "klda.policies.random:Random",
     "static": "klda.policies.static:Static",
+    "tfidf": "klda.policies.tfidf:TfIdf",
+    "textrank": "klda.policies.textrank:TextRank",
+    "topical-pagerank": "klda.policies.topical_pagerank:TopicalPageRank",
+    "context-topical-pagerank": "klda.policies.context_topical_pagerank:ContextTopicalPageRank",
+    "cooccurrence": "klda.policies.cooccurrence:CoOccurrence",
+    "embedding": "klda.policies.embedding:Embedding",
+    "ensemble": "klda.policies.ensemble:Ensemble",
 }
 
 
