@@ -56,9 +56,12 @@ def recommend(
     from klda.errors import InputError
     from klda.model.klda import KLDA
     from klda.policies.recommend import recommend as propose
+    from klda.policies.registry import policy as named
     from klda.types import Budget, KeywordSet
 
     current = parse_keywords(keywords)
+    given = None if candidates is None else parse_keywords(candidates, "--candidates")
+    named(policy)  # a wrong name is said before minutes of reading, not after
     paths = files or ([] if model is None else [corpus_of_model(model)])
     if not paths:
         raise InputError("nothing to read: name files of posts, a corpus that klda prepare wrote, or a --model")
@@ -73,7 +76,6 @@ def recommend(
     with progress_bar(quiet) as progress:
         settings = TextSettings(language=language, min_count=min_count)
         corpus = open_corpus(paths, current, reading, settings, window, progress)
-        given = None if candidates is None else parse_keywords(candidates, "--candidates")
         proposal = propose(
             corpus,
             current,

@@ -1,0 +1,151 @@
+"""The commands end to end, as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from klda.corpus.corpus import Corpus
+from klda.policies.proposal import read_proposal
+
+HEALTH = "health,hospital,doctor,medicine"
+
+
+@pytest.fixture(scope="module")
+def corpus(posts, tmp_path_factory):
+    from typer.testing import CliRunner
+
+    from klda.cli.app import app
+
+    folder = tmp_path_factory.mktemp("corpus") / "health"
+    arguments = ["prepare", str(posts), "-k", HEALTH, "--candidates", "nurse,flu,patients", "-o", str(folder)]
+    result = CliRunner().invoke(app, [*arguments, "--format", "json"])
+    assert result.exit_code == 0, result.output
+    return folder, json.loads(result.stdout)
+
+
+def test_prepare_accounts_for_every_line(corpus):
+    folder, summary = corpus
+    lost = summary["posts"] + sum(summary["bad"].values()) + sum(summary["skipped"].values())
+    assert summary["lines"] == lost + summary["duplicates"] + summary["reposts_dropped"]
+    assert summary["posts"] == summary["documents"] + summary["without_keyword"] == 9000
+    loaded = Corpus.load(folder)
+    assert len(loaded) == summary["documents"]
+    assert loaded.documents.n_tokens == summary["tokens"]
+    assert loaded.candidates.texts[:3] == ("nurse", "flu", "patients") or "nurse" in loaded.candidates
+
+
+def test_prepare_reports_bad_lines_with_their_place(klda, tmp_path):
+    file = tmp_path / "posts.jsonl"
+    good = {"id": "1", "text": "the hospital", "created_at": "2026-01-05T00:00:00Z"}
+    file.write_text(json.dumps(good) + "\nnot json\n" + json.dumps(good) + "\n\n")
+    result = klda("prepare", file, "-k", "hospital", "-o", tmp_path / "corpus", "--min-count", "1", "--format", "json")
+    summary = json.loads(result.stdout)
+    assert (summary["posts"], summary["duplicates"], sum(summary["skipped"].values())) == (1, 1, 1)
+    assert sum(summary["bad"].values()) == 1
+    assert summary["bad_examples"][0]["line"] == 2
+    assert summary["bad_examples"][0]["file"] == str(file)
+    strict = klda("prepare", file, "-k", "hospital", "-o", tmp_path / "strict", "--strict")
+    assert strict.exit_code == 2
+    assert "line 2" in strict.error
+    assert not (tmp_path / "strict").exists()
+
+
+def test_train_topics_and_recommend_share_one_model(klda, corpus, tmp_path):
+    folder, _ = corpus
+    model = tmp_path / "model"
+    trained = klda("train", folder, "-m", model, "--topics", "3", "--max-iterations", "20", "--format", "json")
+    assert json.loads(trained.stdout)["n_topics"] == 3
+    shown = klda("topics", model, "-k", "hospital,nurse", "--words", "4", "--format", "json")
+    topics = json.loads(shown.stdout)["topics"]
+    assert [len(topic) for topic in topics] == [4, 4, 4]
+    advice = klda("recommend", "--model", model, "-k", HEALTH, "--format", "json")
+    assert advice.exit_code == 0, advice.output
+    assert set(json.loads(advice.stdout)["per_keyword"]) == set(HEALTH.split(","))
+
+
+def test_an_unknown_keyword_of_topics_is_refused(klda, corpus, tmp_path):
+    folder, _ = corpus
+    klda("train", folder, "-m", tmp_path / "m", "--max-iterations", "5", "--format", "json")
+    result = klda("topics", tmp_path / "m", "-k", "zebra")
+    assert result.exit_code == 3
+    assert "zebra" in result.error
+
+
+def test_recommend_from_files_to_rules(klda, posts, tmp_path):
+    saved, page = tmp_path / "proposal.json", tmp_path / "report.html"
+    common = ["recommend", posts, "-k", HEALTH, "--policy", "counting", "--budget", "7"]
+    result = klda(*common, "--save", saved, "--report", page, "--format", "csv")
+    assert result.exit_code == 0, result.output
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert {row["action"] for row in rows} <= {"keep", "add", "drop", "hold"}
+    proposal = read_proposal(saved)
+    assert 1 <= len(proposal.next_keywords) <= 7
+    assert "<html" in page.read_text(encoding="utf-8")
+    for platform in ("x-v1", "x-v2", "bluesky", "mastodon"):
+        rules = klda("rules", saved, "--platform", platform, "--diff", HEALTH)
+        assert rules.exit_code == 0, rules.output
+        assert set(json.loads(rules.stdout)["terms"]) == {f for k in proposal.next_keywords for f in k.forms}
+
+
+def test_the_same_seed_gives_the_same_advice(klda, posts):
+    common = ["recommend", posts, "-k", HEALTH, "--policy", "counting-scored", "--format", "json"]
+    assert klda(*common, "--seed", "3").stdout == klda(*common, "--seed", "3").stdout
+
+
+def test_required_and_forbidden_words_are_respected(klda, posts):
+    options = ["--policy", "counting", "--require", "nurse", "--forbid", "doctor", "--format", "json"]
+    result = json.loads(klda("recommend", posts, "-k", HEALTH, *options).stdout)
+    chosen = [keyword["text"] for keyword in result["next"]]
+    assert "nurse" in chosen
+    assert "doctor" not in chosen
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "code", "message"),
+    [
+        ([], [], 3, "no posts"),
+        ([("1", "2026-01-05", "cats and dogs"), ("2", "2026-01-13", "dogs")], [], 3, "no post carries"),
+        ([("1", "2026-01-05", "the hospital"), ("2", "2026-01-06", "a hospital")], [], 3, "one window"),
+        ([("1", "2026-01-05", "hospital"), ("2", "2026-01-13", "hospital")], [], 3, "same text"),
+        ([("1", "2026-01-05", "hospital bed"), ("2", "2199-01-13", "hospital")], [], 3, "future"),
+        ([("1", "2026-01-05", "hospital")], ["--policy", "nonsense"], 2, "no policy 'nonsense'"),
+        ([("1", "2026-01-05", "hospital")], ["--window", "sometimes"], 2, "sometimes"),
+        ([("1", "2026-01-05", "hospital")], ["--candidates", ","], 2, "--candidates"),
+    ],
+)
+def test_bad_input_gets_a_clear_message_and_exit_code(klda, tmp_path, lines, options, code, message):
+    file = tmp_path / "posts.jsonl"
+    records = [{"id": i, "created_at": f"{day}T00:00:00Z", "text": text} for i, day, text in lines]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    result = klda("recommend", file, "-k", "hospital", *options)
+    assert result.exit_code == code
+    assert message in result.error
+
+
+def test_nothing_to_read_is_said(klda, tmp_path):
+    assert klda("recommend", "-k", "hospital").exit_code == 2
+    missing = klda("recommend", tmp_path / "none.csv", "-k", "hospital")
+    assert missing.exit_code == 2
+    assert "none.csv" in missing.error
+
+
+def test_simulate_writes_what_it_says(klda, tmp_path):
+    file = tmp_path / "posts.jsonl.gz"
+    result = json.loads(klda("simulate", file, "--weeks", "2", "--posts-per-week", "50", "--format", "json").stdout)
+    assert result["posts"] == 100
+    assert file.exists()
+    assert result["emerging"]["words"]
+
+
+def test_the_program_itself_prints_one_line_and_no_traceback(tmp_path):
+    command = [sys.executable, "-m", "klda", "recommend", str(tmp_path / "none.csv"), "-k", "hospital"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert "Traceback" not in result.stderr
