@@ -41,7 +41,7 @@ _CONFIGURATION = {
     # Only these columns leave their extremes in the log: it must not hold texts or names of deleted posts.
     "delta.dataSkippingStatsColumns": "time,batch",
     "delta.deletedFileRetentionDuration": "interval 1 days",
-    # Deletions name ids. Delta drops log entries that lie before a checkpoint of this age; with one a day, within seven.
+    # Deletions name ids. Delta drops log entries before a checkpoint of this age: with one a day, within seven days.
     "delta.logRetentionDuration": "interval 5 days",
     "delta.checkpointInterval": "20",
 }
@@ -241,12 +241,16 @@ class PostStore:
 
     def delete(self, ids: Iterable[str], *, source: str | None = None) -> int:
         """How many posts with these ids were deleted. `vacuum` then takes them from the table's history, too."""
-        wanted = [self._pseudonyms.of(name) if self._pseudonyms else name for name in ids]
+        wanted = [self.stored_id(name) for name in ids]
         deleted = 0
         with guarded(self.uri, "be deleted"):
             for at in range(0, len(wanted), _IDS_AT_ONCE):
                 deleted += self._delete(wanted[at : at + _IDS_AT_ONCE], source)
         return deleted
+
+    def stored_id(self, name: str) -> str:
+        """The id under which a post of the source lies here: itself, or its pseudonym."""
+        return self._pseudonyms.of(name) if self._pseudonyms else name
 
     def _delete(self, ids: list[str], source: str | None) -> int:
         table = self._newest()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,8 +9,11 @@ import pytest
 
 from klda.corpus.posts import to_batch
 from klda.corpus.windows import Windowing
+from klda.store.database import Database
 from klda.store.posts import PostStore
+from klda.store.records import Records
 from klda.types import Post
+from tests.unit.store import postgres
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 
@@ -45,3 +48,41 @@ def add(store: PostStore) -> Callable[..., bool]:
 def ids(store: PostStore, **arguments: object) -> list[str]:
     found = store.read(**arguments)  # type: ignore[arg-type]
     return sorted(name for batch in found.batches() for name in batch.column("id").to_pylist())
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[postgres.Server]:
+    binaries = postgres.programs()
+    if binaries is None:
+        pytest.skip("NO POSTGRESQL on this machine: nothing is tested against it; install pgserver or postgresql")
+    started = postgres.Server(binaries)
+    yield started
+    started.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "state.db")
+    server: postgres.Server = request.getfixturevalue("server")
+    server.clear()
+    return server.address
+
+
+class Clock:
+    """A clock that moves on by a minute each time it is asked."""
+
+    def __init__(self) -> None:
+        self.time = MONDAY
+
+    def __call__(self) -> datetime:
+        self.time += timedelta(minutes=1)
+        return self.time
+
+
+@pytest.fixture
+def records(address: str) -> Iterator[Records]:
+    opened = Records(Database(address), "health", clock=Clock())
+    yield opened
+    opened.close()

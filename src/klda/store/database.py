@@ -1,0 +1,157 @@
+"""The SQL database: a SQLite file, or PostgreSQL by its address.
+
+SQLite runs in WAL mode: several processes read while one writes. A PostgreSQL that is restarted is waited for, and what
+was under way is run again: every transaction here can be, because its second run finds what the first has done.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import stamina
+from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
+
+from klda.errors import FormatError, MissingExtraError, SettingError, StoreError
+from klda.store.migrations import migrate
+
+T = TypeVar("T")
+
+PATIENCE = 30.0
+"""Seconds for which a PostgreSQL that went away is waited for."""
+_BUSY_MILLISECONDS = 30_000
+
+
+class Database:
+    """A database at its newest version.
+
+    address: a path for SQLite, or an address such as `postgresql://user@host/name`.
+
+    >>> import tempfile
+    >>> from klda.store.migrations import version
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Database(Path(folder) / "state.db").read(version)
+    2
+    """
+
+    def __init__(self, address: str | Path, *, patience: float = PATIENCE) -> None:
+        url = _url(address)
+        self.name = url.render_as_string(hide_password=True)
+        self._patience = patience
+        self._engine = _engine(url)
+        try:
+            self._once(lambda connection: migrate(connection, self.name), immediate=True)
+        except FormatError:
+            self.close()
+            raise
+        except SQLAlchemyError as error:
+            self.close()
+            raise self._failure(error) from error
+
+    @property
+    def dialect(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._engine.dialect.name
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, from one consistent view of the database."""
+        return self._patiently(work, immediate=False)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, once committed. It may run twice: the second run must find the rows of the first."""
+        return self._patiently(work, immediate=True)
+
+    def close(self) -> None:
+        """Gives all connections back."""
+        self._engine.dispose()
+
+    def _patiently(self, work: Callable[[Connection], T], *, immediate: bool) -> T:
+        try:
+            for attempt in stamina.retry_context(
+                on=self._went_away, attempts=None, timeout=self._patience, wait_initial=0.1, wait_max=2.0
+            ):
+                with attempt:
+                    return self._once(work, immediate=immediate)
+        except SQLAlchemyError as error:
+            raise self._failure(error) from error
+        raise AssertionError("the loop ends by returning or raising")
+
+    def _once(self, work: Callable[[Connection], T], *, immediate: bool) -> T:
+        with self._engine.connect() as connection:
+            connection = connection.execution_options(immediate=immediate)
+            with connection.begin():
+                return work(connection)
+
+    def _went_away(self, error: Exception) -> bool:
+        return self.dialect == "postgresql" and isinstance(error, OperationalError | InterfaceError)
+
+    def _failure(self, error: Exception) -> StoreError:
+        reason = " ".join(str(getattr(error, "orig", None) or error).split())
+        return StoreError(f"{self.name}: the database does not answer or refuses ({reason}); see to it and start again")
+
+
+def upsert(
+    connection: Connection,
+    table: Table,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    add: Sequence[str] = (),
+    replace: Sequence[str] = (),
+) -> None:
+    """Inserts rows; of those whose key is there already, some columns are added to and some replaced, others kept."""
+    if not rows:
+        return
+    maker = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = maker(table)
+    key = [column.name for column in table.primary_key]
+    changes = {name: table.c[name] + statement.excluded[name] for name in add}
+    changes |= {name: statement.excluded[name] for name in replace}
+    if changes:
+        connection.execute(statement.on_conflict_do_update(index_elements=key, set_=changes), list(rows))
+    else:
+        connection.execute(statement.on_conflict_do_nothing(index_elements=key), list(rows))
+
+
+def _url(address: str | Path) -> URL:
+    if isinstance(address, Path) or "://" not in address:
+        return URL.create("sqlite", database=str(address))
+    try:
+        url = make_url(address)
+    except ArgumentError as error:
+        raise SettingError("the address of the database cannot be read; as in postgresql://user@host/name") from error
+    kind = url.drivername.partition("+")[0]
+    if kind in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if kind == "sqlite":
+        return url
+    raise SettingError(f"a database of kind {kind!r} is not known; give a file, or postgresql://user@host/name")
+
+
+def _engine(url: URL) -> Engine:
+    if url.drivername == "sqlite":
+        engine = create_engine(url)
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    try:
+        return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10, "application_name": "klda"})
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("PostgreSQL needs psycopg; install it with: pip install 'klda[postgres]'") from error
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
+    pragmas = (f"busy_timeout = {_BUSY_MILLISECONDS}", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
+    for pragma in pragmas:
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Takes the write lock at the start: a transaction that read first could find that another one wrote meanwhile."""
+    immediate = connection.get_execution_options().get("immediate", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")

@@ -1,0 +1,104 @@
+"""The way from any earlier version of the SQL database to this one.
+
+Each migration is a list of statements that SQLite and PostgreSQL both take, and is never changed once released: a
+change of `schema.py` comes with a new one at the end. All that are missing run in one transaction, under a lock, so
+that processes that start together do not migrate twice.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, inspect
+
+from klda.errors import FormatError
+
+_TIME = "TIMESTAMP WITH TIME ZONE"
+
+_RECORDS = (
+    f"""CREATE TABLE proposals (
+        id TEXT PRIMARY KEY, monitor TEXT NOT NULL, window_start {_TIME}, made {_TIME} NOT NULL, policy TEXT NOT NULL,
+        body TEXT NOT NULL, flags JSON NOT NULL, state TEXT NOT NULL, model TEXT)""",
+    "CREATE INDEX proposals_by_time ON proposals (monitor, made)",
+    f"""CREATE TABLE decisions (
+        id TEXT PRIMARY KEY, monitor TEXT NOT NULL, proposal TEXT NOT NULL UNIQUE REFERENCES proposals (id),
+        made {_TIME} NOT NULL, verdict TEXT NOT NULL, decided_by TEXT NOT NULL, note TEXT NOT NULL,
+        keywords JSON NOT NULL)""",
+    f"""CREATE TABLE keyword_spans (
+        id TEXT PRIMARY KEY, monitor TEXT NOT NULL, keyword TEXT NOT NULL, forms JSON NOT NULL,
+        started {_TIME} NOT NULL, reason TEXT NOT NULL, decided_by TEXT NOT NULL, proposal TEXT, place BIGINT NOT NULL,
+        ended {_TIME}, end_reason TEXT, ended_by TEXT)""",
+    "CREATE INDEX keyword_spans_by_time ON keyword_spans (monitor, started)",
+    f"""CREATE TABLE expectations (
+        monitor TEXT NOT NULL, window_start {_TIME} NOT NULL, keyword TEXT NOT NULL,
+        mean DOUBLE PRECISION NOT NULL, low DOUBLE PRECISION NOT NULL, high DOUBLE PRECISION NOT NULL,
+        PRIMARY KEY (monitor, window_start, keyword))""",
+    f"""CREATE TABLE models (
+        id TEXT PRIMARY KEY, monitor TEXT NOT NULL, window_start {_TIME} NOT NULL, made {_TIME} NOT NULL,
+        path TEXT NOT NULL, facts JSON NOT NULL)""",
+    "CREATE INDEX models_by_window ON models (monitor, window_start)",
+    f"""CREATE TABLE jobs (
+        id TEXT PRIMARY KEY, monitor TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, created {_TIME} NOT NULL,
+        changed {_TIME} NOT NULL, stage TEXT NOT NULL, done BIGINT NOT NULL, total BIGINT, error TEXT,
+        result JSON NOT NULL, cancelled BOOLEAN NOT NULL)""",
+    "CREATE INDEX jobs_by_time ON jobs (monitor, created)",
+    f"""CREATE TABLE audit (
+        id TEXT PRIMARY KEY, monitor TEXT NOT NULL, at {_TIME} NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,
+        subject TEXT NOT NULL, detail JSON NOT NULL)""",
+    "CREATE INDEX audit_by_time ON audit (monitor, at)",
+    f"""CREATE TABLE gaps (
+        monitor TEXT NOT NULL, source TEXT NOT NULL, started {_TIME} NOT NULL, ended {_TIME} NOT NULL,
+        reason TEXT NOT NULL, PRIMARY KEY (monitor, source, started))""",
+)
+
+_VOLUME = (
+    f"""CREATE TABLE volume (
+        monitor TEXT NOT NULL, sample BOOLEAN NOT NULL, period TEXT NOT NULL, start {_TIME} NOT NULL,
+        keyword TEXT NOT NULL, posts BIGINT NOT NULL, alone BIGINT NOT NULL,
+        PRIMARY KEY (monitor, sample, period, start, keyword))""",
+    "CREATE TABLE folded (monitor TEXT NOT NULL PRIMARY KEY, version BIGINT NOT NULL)",
+    f"""CREATE TABLE deletions (
+        monitor TEXT NOT NULL, source TEXT NOT NULL, post TEXT NOT NULL, noted {_TIME} NOT NULL,
+        PRIMARY KEY (monitor, source, post))""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORDS, _VOLUME)
+
+_APPEND_ONLY = {
+    "sqlite": (
+        "CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit "
+        "BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END",
+        "CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit "
+        "BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END",
+    ),
+    "postgresql": (
+        "CREATE FUNCTION audit_is_append_only() RETURNS trigger LANGUAGE plpgsql "
+        "AS $$ BEGIN RAISE EXCEPTION 'the audit log is append-only'; END $$",
+        "CREATE TRIGGER audit_no_change BEFORE UPDATE OR DELETE ON audit "
+        "FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()",
+    ),
+}
+"""Part of the first migration, which each database words in its own way."""
+
+
+def migrate(connection: Connection, name: str, target: int = len(MIGRATIONS)) -> int:
+    """Brings the database to the target version, within the caller's transaction, and returns the version it had."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234001)")  # any number, the same in every process
+    had = version(connection)
+    if had > len(MIGRATIONS):
+        raise FormatError(f"{name}: version {had}, this program knows {len(MIGRATIONS)}; update klda")
+    if had == 0:
+        connection.exec_driver_sql("CREATE TABLE klda_version (version INTEGER NOT NULL)")
+        connection.exec_driver_sql("INSERT INTO klda_version VALUES (0)")
+    for number in range(had, target):
+        own = _APPEND_ONLY[connection.dialect.name] if number == 0 else ()
+        for statement in (*MIGRATIONS[number], *own):
+            connection.exec_driver_sql(statement)
+    connection.exec_driver_sql(f"UPDATE klda_version SET version = {max(had, target)}")  # noqa: S608 (a number)
+    return had
+
+
+def version(connection: Connection) -> int:
+    """The version of the database; 0 is an empty one."""
+    if not inspect(connection).has_table("klda_version"):
+        return 0
+    return int(connection.exec_driver_sql("SELECT version FROM klda_version").scalar_one())

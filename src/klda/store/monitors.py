@@ -1,0 +1,123 @@
+"""Where monitors live: one folder each, side by side under a home.
+
+<home>/<name>/
+  klda.toml    settings
+  posts/       the table of posts, unless they lie on object storage
+  state.db     the records, unless they lie in PostgreSQL
+  models/      trained models
+  key          the secret behind pseudonyms, readable by its owner only
+  lock         held by the one process that writes
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from klda.corpus.windows import Windowing
+from klda.errors import InputError, SettingError, StoreError
+from klda.store.lock import is_held, only_writer
+from klda.store.posts import PostStore
+from klda.store.pseudonyms import Pseudonyms
+from klda.store.records import Records, now
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+
+@dataclass(frozen=True)
+class MonitorFolder:
+    """The folder of one monitor."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The monitor's name."""
+        return self.path.name
+
+    @property
+    def settings(self) -> Path:
+        """The file of its settings."""
+        return self.path / "klda.toml"
+
+    @property
+    def models(self) -> Path:
+        """The folder of its models."""
+        return self.path / "models"
+
+    @property
+    def being_written(self) -> bool:
+        """Whether a process holds the lock now."""
+        return is_held(self.path / "lock")
+
+    def writer(self) -> AbstractContextManager[None]:
+        """The lock of the one process that writes; StoreError where another holds it."""
+        return only_writer(self.path / "lock")
+
+    def posts(
+        self,
+        windowing: Windowing,
+        *,
+        uri: str | None = None,
+        storage_options: Mapping[str, str] | None = None,
+        pseudonymise: bool = False,
+    ) -> PostStore:
+        """The posts: in this folder, or at an address on object storage."""
+        names = Pseudonyms.open(self.path / "key") if pseudonymise else None
+        return PostStore(uri or self.path / "posts", windowing, storage_options=storage_options, pseudonyms=names)
+
+    def records(self, address: str | None = None, *, clock: Callable[[], datetime] = now) -> Records:
+        """The records: in this folder, or in the PostgreSQL at an address."""
+        return Records(address or self.path / "state.db", self.name, clock=clock)
+
+
+def create_monitor(home: Path, name: str, settings: str) -> MonitorFolder:
+    """A new monitor with these settings, as the text of its `klda.toml`; it appears whole or not at all.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = create_monitor(Path(folder), "health", "subject = 'health'")
+    ...     [monitor.name for monitor in list_monitors(Path(folder))], made.settings.read_text()
+    (['health'], "subject = 'health'")
+    """
+    target = home / _checked(name)
+    if target.exists():
+        raise InputError(f"monitor {name!r} exists already in {home}; choose another name")
+    beside = home / f".{name}-{secrets.token_hex(4)}"
+    try:
+        (beside / "models").mkdir(parents=True)
+        (beside / "klda.toml").write_text(settings, encoding="utf-8")
+        beside.rename(target)
+    except OSError as error:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise StoreError(f"{target}: the monitor cannot be made ({error})") from error
+    return MonitorFolder(target)
+
+
+def open_monitor(home: Path, name: str) -> MonitorFolder:
+    """The monitor of this name."""
+    found = MonitorFolder(home / _checked(name))
+    if not found.settings.is_file():
+        known = ", ".join(monitor.name for monitor in list_monitors(home)) or "none yet"
+        raise InputError(f"monitor {name!r} is not in {home} (there: {known}); make it with `klda monitor create`")
+    return found
+
+
+def list_monitors(home: Path) -> list[MonitorFolder]:
+    """All monitors of a home, by name."""
+    if not home.is_dir():
+        return []
+    folders = (path for path in sorted(home.iterdir()) if _NAME.fullmatch(path.name))
+    return [monitor for monitor in map(MonitorFolder, folders) if monitor.settings.is_file()]
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise SettingError(f"monitor name {name!r}: use up to 63 lower-case letters, digits, - and _, as in covid-2026")
+    return name

@@ -1,0 +1,196 @@
+"""Proposals as they were made, and what people (or the rule for automatic approval) decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Select, insert, select, update
+
+from klda.errors import DataError, SettingError, StoreError
+from klda.policies.proposal import Proposal
+from klda.store import schema
+from klda.store.database import Database
+from klda.store.journal import AuditEntry, Journal
+from klda.store.schema import new_id
+from klda.types import Keyword, KeywordSet
+
+State = Literal["waiting", "approved", "edited", "rejected", "superseded"]
+Verdict = Literal["approve", "edit", "reject"]
+
+_STATE_AFTER: Mapping[str, State] = {"approve": "approved", "edit": "edited", "reject": "rejected"}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What was decided about a proposal, and the keywords that follow from it."""
+
+    verdict: Verdict
+    decided_by: str
+    made: datetime
+    keywords: KeywordSet
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SavedProposal:
+    """A proposal in the store."""
+
+    id: str
+    proposal: Proposal
+    made: datetime
+    state: State
+    flags: tuple[str, ...] = ()
+    """Why it must not be approved automatically, if anything."""
+    model: str | None = None
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The proposals of one monitor."""
+
+    database: Database
+    monitor: str
+    clock: Callable[[], datetime]
+    journal: Journal
+
+    def save(self, proposal: Proposal, *, flags: Sequence[str] = (), model: str | None = None) -> str:
+        """Stores a proposal, which waits for a decision in place of any earlier one, and returns its id."""
+        name, now = new_id(), self.clock()
+        t = schema.proposals
+        row = {"id": name, "monitor": self.monitor, "made": now, "policy": proposal.policy, "body": proposal.to_json()}
+        window = None if proposal.window is None else _instant(proposal.window)
+        row |= {"window_start": window, "flags": list(flags), "state": "waiting", "model": model}
+
+        def work(connection: Connection) -> None:
+            if connection.execute(select(t.c.id).where(t.c.id == name)).first():
+                return
+            waiting = (t.c.monitor == self.monitor) & (t.c.state == "waiting")
+            connection.execute(update(t).where(waiting).values(state="superseded"))
+            connection.execute(insert(t).values(**row))
+
+        self.database.write(work)
+        return name
+
+    def get(self, name: str) -> SavedProposal:
+        """The proposal with this id."""
+        found = self._read(self._query().where(schema.proposals.c.id == name))
+        if not found:
+            raise DataError(
+                f"proposal {name!r} is not known to monitor {self.monitor}; `klda monitor history` lists them"
+            )
+        return found[0]
+
+    def waiting(self) -> SavedProposal | None:
+        """The proposal that waits for a decision, if there is one."""
+        found = self._read(self._query().where(schema.proposals.c.state == "waiting"))
+        return found[0] if found else None
+
+    def newest(self, limit: int = 100) -> list[SavedProposal]:
+        """The newest proposals, newest first."""
+        return self._read(self._query().limit(limit))
+
+    def decide(
+        self, name: str, verdict: Verdict, *, decided_by: str, note: str = "", keywords: KeywordSet | None = None
+    ) -> Decision:
+        """Records a decision, once: of two people who decide at the same time, one is told that it is done.
+
+        keywords: the list that is wanted instead; with `edit`, and only then.
+        """
+        if verdict not in _STATE_AFTER:
+            raise SettingError(f"verdict {verdict!r}: give approve, edit or reject")
+        if (verdict == "edit") != (keywords is not None):
+            raise SettingError("give keywords to edit a proposal, and only then")
+        saved = self.get(name)
+        chosen = keywords if keywords is not None else saved.proposal.next_keywords
+        if verdict == "reject":
+            chosen = saved.proposal.current
+        decision, own, entry = Decision(verdict, decided_by, self.clock(), chosen, note), new_id(), new_id()
+        t, d = schema.proposals, schema.decisions
+
+        def work(connection: Connection) -> None:
+            if connection.execute(select(d.c.id).where(d.c.id == own)).first():
+                return
+            state = _STATE_AFTER[verdict]
+            mine = (t.c.id == name) & (t.c.monitor == self.monitor) & (t.c.state == "waiting")
+            if connection.execute(update(t).where(mine).values(state=state)).rowcount != 1:
+                raise StoreError(f"proposal {name}: {self._fate(connection, name)}; reload to see what holds now")
+            row = {"id": own, "monitor": self.monitor, "proposal": name, "made": decision.made, "verdict": verdict}
+            row |= {"decided_by": decided_by, "note": note, "keywords": _plain(chosen)}
+            connection.execute(insert(d).values(**row))
+            detail = {"note": note, "keywords": list(chosen.texts)}
+            self.journal.note_within(connection, entry, AuditEntry(decision.made, decided_by, verdict, name, detail))
+
+        self.database.write(work)
+        return decision
+
+    def withdraw_examples(self, ids: Collection[str]) -> int:
+        """Takes posts that were deleted out of the examples of all proposals; returns how many proposals changed."""
+        gone = frozenset(ids)
+        t = schema.proposals
+
+        def work(connection: Connection) -> int:
+            changed = 0
+            bodies = connection.execute(select(t.c.id, t.c.body).where(t.c.monitor == self.monitor)).all()
+            for name, body in bodies:
+                proposal = Proposal.from_json(body, f"proposal {name}")
+                cleaned = _without_examples(proposal, gone)
+                if cleaned != proposal:
+                    connection.execute(update(t).where(t.c.id == name).values(body=cleaned.to_json()))
+                    changed += 1
+            return changed
+
+        return self.database.write(work) if gone else 0
+
+    def _fate(self, connection: Connection, name: str) -> str:
+        d = schema.decisions
+        row = connection.execute(select(d.c.verdict, d.c.decided_by, d.c.made).where(d.c.proposal == name)).first()
+        return "superseded by a newer one" if row is None else f"already decided ({row[0]} by {row[1]} at {row[2]})"
+
+    def _query(self) -> Select[Any]:
+        t, d = schema.proposals, schema.decisions
+        decision = [
+            d.c[name].label(f"decision_{name}") for name in ("verdict", "decided_by", "made", "keywords", "note")
+        ]
+        joined = select(t, *decision).join_from(t, d, d.c.proposal == t.c.id, isouter=True)
+        return joined.where(t.c.monitor == self.monitor).order_by(t.c.made.desc(), t.c.id)
+
+    def _read(self, query: Select[Any]) -> list[SavedProposal]:
+        return self.database.read(lambda c: [_saved(row) for row in c.execute(query).mappings()])
+
+
+def _saved(row: Mapping[Any, Any]) -> SavedProposal:
+    decision = None
+    if row["decision_verdict"] is not None:
+        names = ("verdict", "decided_by", "made", "note")
+        facts = {name: row[f"decision_{name}"] for name in names}
+        decision = Decision(keywords=_keywords(row["decision_keywords"]), **facts)
+    proposal = Proposal.from_json(row["body"], f"proposal {row['id']}")
+    facts = {name: row[name] for name in ("id", "made", "state", "model")}
+    return SavedProposal(proposal=proposal, flags=tuple(row["flags"]), decision=decision, **facts)
+
+
+def _without_examples(proposal: Proposal, gone: frozenset[str]) -> Proposal:
+    reasons = tuple(
+        replace(reason, examples=tuple(example for example in reason.examples if example.id not in gone))
+        for reason in proposal.reasons
+    )
+    return replace(proposal, reasons=reasons)
+
+
+def _plain(keywords: KeywordSet) -> list[list[Any]]:
+    return [[keyword.text, list(keyword.forms)] for keyword in keywords]
+
+
+def _keywords(plain: Sequence[Sequence[Any]]) -> KeywordSet:
+    return KeywordSet(tuple(Keyword(text, tuple(forms)) for text, forms in plain))
+
+
+def _instant(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise DataError(f"the proposal's window {text!r} is not a time in ISO 8601; make the proposal again") from error

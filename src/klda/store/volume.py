@@ -1,0 +1,144 @@
+"""How many posts came, by hour, day and window, for each keyword: what pages show without scanning a post.
+
+The counts are a sum over the commits of the table of posts. Each commit says by how much it changes them, and the
+database remembers up to which commit it has added: so each is added exactly once, whenever a crash strikes, and a
+database that was lost or restored catches up. Posts that expire stay counted; posts that are deleted do not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from klda.store import schema
+from klda.store.database import Database, upsert
+from klda.store.layout import window_start
+from klda.store.posts import PostStore
+from klda.store.tally import ALL, Count
+from klda.types import Window
+
+Period = Literal["hour", "day", "window"]
+
+
+@dataclass(frozen=True)
+class VolumePoint:
+    """Posts of one keyword in one hour, day or window."""
+
+    start: datetime
+    keyword: str
+    posts: int
+    alone: int
+    """Those that carry no other keyword."""
+
+
+@dataclass(frozen=True)
+class Volume:
+    """The volume of one monitor."""
+
+    database: Database
+    monitor: str
+
+    def catch_up(self, posts: PostStore) -> None:
+        """Adds what commits have changed since the last call; call it after each batch and at the start."""
+        since = self.database.read(self._folded)
+        changes = posts.changes(since)
+        if changes is None:
+            self._count_again(posts, since)
+        elif changes:
+            counts = [count for change in changes for count in change.counts]
+            self._advance(since, changes[-1].version, counts)
+
+    def series(
+        self,
+        period: Period,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        *,
+        keywords: Collection[str] | None = None,
+        sample: bool = False,
+    ) -> list[VolumePoint]:
+        """Posts by time and keyword in [since, until), in order; some keywords, or all of them.
+
+        The keyword `""` stands for all together: a post that carries three is counted once. Of the unfiltered sample
+        there is nothing else.
+        """
+        v = schema.volume
+        query = select(v.c.start, v.c.keyword, v.c.posts, v.c.alone).where(
+            v.c.monitor == self.monitor, v.c.sample.is_(sample), v.c.period == period, v.c.posts > 0
+        )
+        if since is not None:
+            query = query.where(v.c.start >= since)
+        if until is not None:
+            query = query.where(v.c.start < until)
+        if keywords is not None:
+            query = query.where(v.c.keyword.in_(list(keywords)))
+        query = query.order_by(v.c.start, v.c.keyword)
+        return self.database.read(lambda c: [VolumePoint(*row) for row in c.execute(query)])
+
+    def total(self, *, sample: bool = False) -> int:
+        """All posts ever collected, or drawn for the sample, less those deleted at their source."""
+        return sum(point.posts for point in self.series("window", keywords=[ALL], sample=sample))
+
+    def _folded(self, connection: Connection) -> int:
+        t = schema.folded
+        found = connection.execute(select(t.c.version).where(t.c.monitor == self.monitor)).scalar()
+        return -1 if found is None else int(found)
+
+    def _advance(self, since: int, version: int, counts: Iterable[Count], replaced: Collection[Window] = ()) -> None:
+        rows = self._rows(counts)
+
+        def work(connection: Connection) -> None:
+            if self._claim(connection, since, version):
+                for window in replaced:
+                    self._clear(connection, window)
+                upsert(connection, schema.volume, rows, add=["posts", "alone"])
+
+        self.database.write(work)
+
+    def _claim(self, connection: Connection, since: int, version: int) -> bool:
+        """Moves the mark from one version to another; False where it has been moved already."""
+        t = schema.folded
+        if since < 0:
+            found = connection.execute(select(t.c.version).where(t.c.monitor == self.monitor)).first()
+            if found is None:
+                connection.execute(insert(t).values(monitor=self.monitor, version=version))
+            return found is None
+        mark = (t.c.monitor == self.monitor) & (t.c.version == since)
+        return connection.execute(update(t).where(mark).values(version=version)).rowcount == 1
+
+    def _count_again(self, posts: PostStore, since: int) -> None:
+        """Takes the counts of all stored windows from the posts themselves."""
+        version = posts.version
+        windows = [size.window for size in posts.windows()]
+        self._advance(since, version, (c for window in windows for c in posts.count(window)), windows)
+
+    def _clear(self, connection: Connection, window: Window) -> None:
+        v = schema.volume
+        inside = (v.c.monitor == self.monitor) & (v.c.start >= window.start) & (v.c.start < window.end)
+        connection.execute(delete(v).where(inside))
+
+    def _rows(self, counts: Iterable[Count]) -> list[dict[str, Any]]:
+        """The changes of each row of the table, each row once."""
+        posts: Counter[tuple[bool, Period, datetime, str]] = Counter()
+        alone: Counter[tuple[bool, Period, datetime, str]] = Counter()
+        for count in counts:
+            hour = count.start
+            starts: dict[Period, datetime] = {
+                "hour": hour,
+                "day": hour - timedelta(hours=hour.hour),
+                "window": window_start(count.window),
+            }
+            for period, start in starts.items():
+                place = (count.sample, period, start, count.keyword)
+                posts[place] += count.posts
+                alone[place] += count.alone
+        names = ("sample", "period", "start", "keyword")
+        return [
+            {"monitor": self.monitor, "posts": n, "alone": alone[place], **dict(zip(names, place, strict=True))}
+            for place, n in posts.items()
+        ]
