@@ -103,8 +103,8 @@ def in_words(posts: Estimate, window: timedelta) -> str:
     often = {1: "a day", 7: "a week"}.get(window.days if window == timedelta(days=window.days) else 0, "a window")
     if posts.mean < 0.5:
         return f"hardly any posts {often}"
-    n = float(f"{posts.mean:.2g}")
-    return f"about {n:,.0f} post{'s' if n != 1 else ''} {often}"
+    n = f"{float(f'{posts.mean:.2g}'):,.0f}"
+    return f"about {n} post{'' if n == '1' else 's'} {often}"
 
 
 def _silent_keywords(evidence: Evidence) -> list[str]:

@@ -50,13 +50,17 @@ class KLDAPolicy(ScoredPolicy):
         """Recent counts with the model as prior. # (Q, V)"""
         history = evidence.history
         model = self.model or self._trained(history, int(generator.integers(2**31)), progress)
-        if model.vocabulary_.words != history.vocabulary.words or model.candidates_ != history.candidates:
+        if model.vocabulary_.words != history.vocabulary.words:
             raise DataError(
-                "the model knows other words or candidates than the posts have; prepare them with its vocabulary"
+                "the model has another vocabulary than the posts; prepare them with vocabulary=model.vocabulary_"
             )
-        counts = keyword_word_counts(history, self.half_life)
-        prior = from_counts(expected_words(model, history, counts, generator), background, 1.0)
-        return from_counts(counts, prior, self.strength)
+        known = history if model.candidates_ == history.candidates else history.with_candidates(model.candidates_)
+        expected = expected_words(model, known, keyword_word_counts(known, self.half_life), generator)
+        prior = np.tile(background, (len(history.candidates), 1))  # what the model does not know starts from everything
+        for column, keyword in enumerate(history.candidates):
+            if keyword in known.candidates:
+                prior[column] = from_counts(expected[known.candidates.index(keyword)], background, 1.0)
+        return from_counts(keyword_word_counts(history, self.half_life), prior, self.strength)
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
         from klda.model.klda import KLDA  # brings torch

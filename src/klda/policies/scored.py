@@ -24,6 +24,11 @@ from klda.selection.sets import SetProblem, set_problem
 from klda.selection.word_distribution import mixture
 from klda.types import Budget, KeywordSet, Progress, silent
 
+POST_PRICE = 0.1
+"""What as many posts as today's list brings cost, in shares of retention or new ground."""
+OFF_TOPIC_PRICE = 0.1
+"""What they cost on top when nothing in them speaks for the subject."""
+
 
 @dataclass
 class ScoredPolicy:
@@ -121,10 +126,18 @@ class ScoredPolicy:
     def problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints) -> SetProblem:
         """The choice of a set: what to retain, and what new ground the candidates near the subject open."""
         today = max(evidence.union.posts(evidence.current), 1.0)
-        rates = evidence.volume.mean / today
-        rates[held] = 0.0
-        emerging = subject.new_ground(words, rates, self.anchor)
-        return set_problem(words, evidence.union, subject.target(self.anchor), emerging, target_posts=today)
+        rates, relevance = evidence.volume.mean / today, subject.relevance(words, self.anchor)  # (Q,), (Q,)
+        near = rates * relevance
+        near[held] = 0.0
+        return set_problem(
+            words,
+            evidence.union,
+            subject.target(self.anchor),
+            subject.new_ground(words, near, self.anchor),
+            target_posts=today,
+            price=OFF_TOPIC_PRICE * rates * (1 - relevance),
+            cost_weight=POST_PRICE,
+        )
 
 
 def extension_lists(evidence: Evidence, extensions: Extensions, top: int) -> dict[str, tuple[str, ...]]:

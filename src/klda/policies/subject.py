@@ -9,7 +9,7 @@ import numpy as np
 from klda.corpus.corpus import Corpus
 from klda.policies.evidence import Evidence
 from klda.policies.word_counts import word_counts
-from klda.selection.anchor import anchored_target, commonness, distinctive, subject_distance
+from klda.selection.anchor import anchored_target, commonness, distinctive, subject_distance, subject_evidence
 from klda.selection.arrays import Floats, Ints
 from klda.selection.frequency import document_counts
 from klda.selection.word_distribution import from_counts, mixture
@@ -51,19 +51,14 @@ class Subject:
         founded = _words(history.span(0, min(FOUNDING_WINDOWS, history.n_windows)), first)
         if not founded.sum():
             founded = _words(history, first)
-        inside = last.carrying(evidence.keywords(evidence.current))
-        outside = np.setdiff1d(np.arange(len(last)), inside)
-        n_outside = len(outside) + len(last.apart)
-        known = n_outside >= FEWEST_OUTSIDE and len(inside) > 0
-        said_today = word_counts(last.take(inside))
+        said_today = _words(last, evidence.current)
+        known = len(_outside(last, evidence.current)) + len(last.apart) >= FEWEST_OUTSIDE
         return cls(
             founding=from_counts(founded, background, SMOOTHING),
             today=from_counts(said_today, background, SMOOTHING),
             background=background,
             outside=from_counts(_with_apart(last) - said_today, background, SMOOTHING) if known else None,
-            common=commonness(_carrying(last, inside), len(inside), _carrying(last, outside), n_outside)
-            if known
-            else None,
+            common=_common(history, evidence.current) if known else None,
             protected=first,
         )
 
@@ -76,19 +71,27 @@ class Subject:
         kept = anchored_target(self.today, self.founding, anchor)
         return kept if self.outside is None else distinctive(kept, self.outside)
 
-    def new_ground(self, distributions: Floats, rates: Floats, anchor: float) -> Floats:
-        """What candidates near the subject would bring beyond the target, as a rate against today's posts. # (V,)
+    def relevance(self, distributions: Floats, anchor: float) -> Floats:
+        """How much each candidate's words (Q, V) speak for the subject: 0 as posts outside do, 1 as its own do. # (Q,)
 
-        `rates` (Q,) are the posts that each brings for every post of today's list. The less a candidate is common
-        everywhere (or, when that is not known, the closer to the subject) the more it says about where the
-        subject goes.
+        Where nothing is known about posts outside, how close it is to the founding subject.
         """
-        near = 1 - self.distances(distributions) if self.common is None else np.clip(1 - 2 * self.common, 0, 1)
-        weights: Floats = rates * near
-        if not weights.any():
+        if self.outside is None:
+            return 1 - self.distances(distributions)
+        kept = anchored_target(self.today, self.founding, anchor)
+        speaks = subject_evidence(np.vstack([distributions, self.outside, kept]), kept, self.outside)
+        none, full = speaks[-2], speaks[-1]
+        return np.asarray(np.clip((speaks[:-2] - none) / (full - none), 0.0, 1.0))
+
+    def new_ground(self, distributions: Floats, rates: Floats, anchor: float) -> Floats:
+        """What candidates that speak for the subject bring beyond the target, against today's posts. # (V,)
+
+        `rates` (Q,) are the posts that each brings for every post of today's list, weighted by its relevance.
+        """
+        if not rates.any():
             return np.zeros(distributions.shape[1])
         elsewhere = self.background if self.outside is None else self.outside
-        brought = weights.sum() * distinctive(mixture(distributions, weights), elsewhere)
+        brought = rates.sum() * distinctive(mixture(distributions, rates), elsewhere)
         return np.asarray(np.maximum(brought - self.target(anchor), 0.0))
 
 
@@ -100,6 +103,21 @@ def _with_apart(corpus: Corpus) -> Floats:
     """How often each word occurs in all posts, also those without a candidate. # (V,)"""
     apart = np.bincount(corpus.apart.words, corpus.apart.counts, len(corpus.vocabulary))
     return word_counts(corpus) + apart
+
+
+def _common(history: Corpus, current: Ints) -> Floats:
+    """How common each candidate is in posts without a current keyword, over the whole history. # (Q,)"""
+    outside = _outside(history, current)
+    inside = np.setdiff1d(np.arange(len(history)), outside)
+    return commonness(
+        _carrying(history, inside), len(inside), _carrying(history, outside), len(outside) + len(history.apart)
+    )
+
+
+def _outside(corpus: Corpus, current: Ints) -> Ints:
+    """The documents without a current keyword."""
+    inside = corpus.carrying([corpus.candidates[int(column)] for column in current])
+    return np.setdiff1d(np.arange(len(corpus)), inside)
 
 
 def _carrying(corpus: Corpus, documents: Ints) -> Floats:

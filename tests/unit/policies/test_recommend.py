@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from klda import recommend
+from klda import Corpus, recommend
 from klda.corpus.simulation import World
 from klda.errors import DataError, SettingError
 from klda.policies.registry import policy
@@ -60,6 +60,17 @@ def test_a_trained_model_spares_the_training(history, current):
     advice = recommend(history, current, model=model, progress=lambda stage, *_, **__: stages.add(stage))
     assert set(advice.ranked.texts) == set(history.candidates.texts)
     assert "pretraining" not in stages
+    unknown_to_it = recommend(history, current | KeywordSet.of("people"), model=model)
+    assert "people" in unknown_to_it.current
+
+
+def test_a_model_of_other_posts_is_an_error(history, current):
+    from klda import KLDA
+
+    other = World(weeks=2, posts_per_week=300, seed=3)
+    model = KLDA(pretraining_iterations=1, max_iterations=0).fit(Corpus.from_posts(other, current))
+    with pytest.raises(DataError, match="another vocabulary"):
+        recommend(history, current, model=model)
 
 
 @pytest.mark.parametrize(

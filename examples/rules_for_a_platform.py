@@ -1,0 +1,16 @@
+"""From advice to a filter: rules ready to apply, within the platform's limits."""
+
+from __future__ import annotations
+
+import klda
+from klda.corpus.simulation import World
+from klda.policies.rules import platform_rules
+
+posts = World(weeks=5, posts_per_week=6000)
+advice = klda.recommend(posts, ["health", "hospitals", "nurses"], policy="counting", budget=8)
+rules = platform_rules(advice.next_keywords, "x-v2", current=advice.current)
+
+print("add:", ", ".join(rules.add))
+print("remove:", ", ".join(rules.remove) or "nothing")
+for request in rules.requests:
+    print(request)

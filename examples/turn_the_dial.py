@@ -1,0 +1,16 @@
+"""How much of today's topics do I give up for new ground? The frontier behind the dial."""
+
+from __future__ import annotations
+
+import klda
+from klda.corpus.simulation import World
+
+posts = World(weeks=7, posts_per_week=6000)
+advice = klda.recommend(posts, ["health", "hospitals", "nurses"], policy="counting", budget=6)
+
+print("dial  kept  new ground  posts  keywords")
+for point in advice.frontier:
+    print(
+        f"{point.novelty:4.1f}  {point.retention:4.0%}  {point.new_ground:10.0%}  {point.expected_posts:5,.0f}  "
+        + ", ".join(point.keywords)
+    )
