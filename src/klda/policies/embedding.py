@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from klda.corpus.documents import concatenated
 from klda.errors import DataError, SettingError
@@ -63,13 +64,14 @@ class Embedding(RankingPolicy):
             raise DataError(
                 f"hardly any word occurs in {self.min_posts} posts, so there are no vectors; give more posts"
             )
-        _, singular, axes = svds(
-            words,
-            k=min(self.n_dimensions, len(known) - 1),
-            v0=generator.standard_normal(len(known)),
-            return_singular_vectors="vh",
-            rng=generator,
-        )
+        with threadpool_limits(1):  # BLAS threads spin: beside other work they cost many times what they save
+            _, singular, axes = svds(
+                words,
+                k=min(self.n_dimensions, len(known) - 1),
+                v0=generator.standard_normal(len(known)),
+                return_singular_vectors="vh",
+                rng=generator,
+            )
         carried = np.asarray(candidates_in(history).sum(axis=0))  # (Q,)
         rows = positive_pmi(csr_array(company(history)[:, known]), carried, posts, n_posts)  # (Q, N)
         kept = singular > 1e-9 * singular.max()

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from klda.corpus.corpus import Corpus
-from klda.corpus.documents import concatenated
+from klda.corpus.documents import Documents, concatenated
 from klda.policies.evidence import Evidence
 from klda.policies.ranked import Ranking, RankingPolicy, posts_of_list
 from klda.policies.word_graph import WordGraph
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 class TopicalPageRank(RankingPolicy):
     """PageRank once for each topic, restarting at the topic's words; topics count as in the list's posts.
 
-    LDA finds `n_topics` in all posts of the last window; the graph and the weights of the topics are those of the posts
-    with a current keyword, which take the place of the document in the original. The walk of a topic restarts at a
-    word in proportion to p(topic | word). `damping` is the chance that it goes on instead.
+    The last window's posts with a current keyword take the place of the document in the original: the graph and the
+    weights of the topics are theirs. LDA finds `n_topics` in them and as many other posts of the window, drawn at
+    random, so that what is said everywhere has topics of its own. The walk of a topic restarts at a word in proportion
+    to p(topic | word). `damping` is the chance that it goes on instead.
     """
 
     n_topics: int = 10
@@ -41,11 +42,10 @@ class TopicalPageRank(RankingPolicy):
         """PageRank of every candidate, averaged over topics."""
         from klda.model.lda import fit_lda  # brings torch
 
-        posts, last = posts_of_list(evidence), evidence.last
+        posts = posts_of_list(evidence)
+        read = concatenated(posts.documents, _others(evidence, len(posts), generator))
         seed = int(generator.integers(2**31))
-        everything = concatenated(last.documents, last.apart)
-        n_words = len(last.vocabulary)
-        topics = fit_lda(everything, n_words, self.n_topics, seed=seed, iterations=self.iterations)
+        topics = fit_lda(read, len(posts.vocabulary), self.n_topics, seed=seed, iterations=self.iterations)
         progress(self.name, 1, 2)
         weights = topics.infer(posts.documents)  # (D, K)
         of_word = topic_given_word(topics)  # (K, V)
@@ -72,6 +72,14 @@ def topic_given_word(topics: LDA) -> Floats:
     """p(topic | word) by Bayes' rule, topics as frequent beforehand as the Dirichlet's mean says. # (K, V)"""
     joint = topics.topic_word * (topics.alpha / topics.alpha.sum())[:, None]  # (K, V)
     return np.asarray(joint / joint.sum(axis=0))
+
+
+def _others(evidence: Evidence, n: int, generator: np.random.Generator) -> Documents:
+    """At most n posts of the last window without a current keyword, drawn at random."""
+    last = evidence.last
+    outside = np.setdiff1d(np.arange(len(last)), last.carrying(evidence.keywords(evidence.current)))
+    others = concatenated(last.documents.take(outside), last.apart)
+    return others.take(np.sort(generator.permutation(len(others))[:n]))
 
 
 def _over_candidates(of_word: Floats, posts: Corpus) -> Floats:

@@ -1,0 +1,39 @@
+"""Corpora of a few written posts, one window a week, and the candidates of several simulated subjects."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.simulation import World
+from klda.corpus.text import TextSettings
+from klda.policies.evidence import Evidence
+from klda.types import Budget, KeywordSet, Post
+
+START = datetime(2026, 1, 5, tzinfo=UTC)
+SUBJECTS = ("health", "racing", "climate")
+
+
+def weekly(*weeks: list[str], keywords: tuple[str, ...]) -> Corpus:
+    """The posts of each week, all words known."""
+    posts = [
+        Post(id=f"{week}.{i}", time=START + timedelta(days=7 * week, minutes=i), text=text)
+        for week, texts in enumerate(weeks)
+        for i, text in enumerate(texts)
+    ]
+    return Corpus.from_posts(posts, KeywordSet.of(*keywords), settings=TextSettings(min_count=1))
+
+
+def evidence_of(corpus: Corpus, *current: str) -> Evidence:
+    return Evidence.of(corpus, KeywordSet.of(*current), corpus.candidates, Budget())
+
+
+@cache
+def several_subjects() -> tuple[Corpus, KeywordSet, dict[str, tuple[str, ...]]]:
+    """A simulated corpus, a list on the first of the subjects, and five further words of each subject."""
+    world = World(weeks=3, posts_per_week=2500)
+    best = {subject: world.best_keywords(subject, week=2, n=9) for subject in SUBJECTS}
+    current, words = best["health"][:4], {subject: found[4:] for subject, found in best.items()}
+    candidates = KeywordSet.of(*current, *(word for found in words.values() for word in found))
+    return Corpus.from_posts(world, candidates), KeywordSet.of(*current), words
