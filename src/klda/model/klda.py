@@ -329,10 +329,16 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     # --- what keywords bring in -----------------------------------------------------------------------
 
-    def topic_word(self, keywords: Iterable[str | Keyword]) -> Probabilities:
-        """The topic-word matrix that a keyword set implies. # (K, V)"""
-        matrix: Probabilities = self._distributions([list(keywords)])[0]
-        return matrix
+    def topic_word(self, keywords: Iterable[str | Keyword] | None = None) -> Probabilities:
+        """The topic-word matrix that a keyword set implies; of none, the mean over candidates by frequency. # (K, V)"""
+        if keywords is not None:
+            matrix: Probabilities = self._distributions([list(keywords)])[0]
+            return matrix
+        share = self._fitted.keyword_frequency_ / self.keyword_frequency_.sum()
+        mean = np.zeros((self.n_topics_, len(self.vocabulary_)), dtype=np.float32)
+        for keyword, weight in zip(self.candidates_, share, strict=True):
+            mean += np.float32(weight) * self.topic_word([keyword])
+        return mean
 
     def word_distribution(self, keywords: Iterable[str | Keyword]) -> Probabilities:
         """a(U): the words that a keyword set is expected to bring in, as the mean over its topics. # (V,)"""
@@ -353,13 +359,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Under the given keywords, or on average over the candidates in proportion to their frequency.
         """
-        if keywords is not None:
-            matrix = self.topic_word(keywords)
-        else:
-            share = self._fitted.keyword_frequency_ / self.keyword_frequency_.sum()
-            matrix = np.zeros((self.n_topics_, len(self.vocabulary_)), dtype=np.float32)
-            for keyword, weight in zip(self.candidates_, share, strict=True):
-                matrix += np.float32(weight) * self.topic_word([keyword])
+        matrix = self.topic_word(keywords)
         order = np.argsort(-matrix, axis=1, kind="stable")[:, :n_words]
         return [
             [(self.vocabulary_.display(int(word)), float(row[word])) for word in best]
@@ -390,7 +390,8 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def completion(self, corpus: Corpus, *, random_state: int = 0) -> float:
         """Log predictive probability a token of one half of each document given the other (higher is better).
 
-        Every token of a word that some candidate covers belongs to the given half, so that all models predict the same.
+        Every token of a word that some candidate covers belongs to the given half, and predictions are among the other
+        words: all models predict the same.
         """
         data = self._data(corpus)
         target = scores.completion_targets(data, np.random.default_rng(random_state))

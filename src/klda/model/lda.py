@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from klda.errors import DataError, SettingError
 from klda.model.bags import Bags, document_of_entry, take
+from klda.model.bound import terms
 from klda.model.coherence import coherence
 from klda.model.expectation import expectation
 from klda.types import Progress, silent
@@ -43,22 +44,47 @@ class LDA:
 
         `counts` stands in for the documents' own, for instance when part of the tokens is hidden. # (nnz,)
         """
-        observed = torch.from_numpy(np.asarray(documents.counts if counts is None else counts, dtype=np.float64))
-        log_beta = np.log(self.topic_word.T[documents.words])  # (nnz, K)
-        row = torch.from_numpy(document_of_entry(documents))
-        prior = torch.from_numpy(np.tile(self.alpha, (len(documents.indptr) - 1, 1)))  # (D, K)
-        gamma, _ = expectation(torch.from_numpy(log_beta), observed, row, prior, iterations=100)
+        gamma = self._explained(documents, documents.counts if counts is None else counts)["gamma"]
         return np.asarray((gamma / gamma.sum(1, keepdim=True)).numpy())
 
-    def completion(self, documents: Bags, target: Floats) -> Floats:
+    def log_likelihood(self, documents: Bags) -> Floats:
+        """A lower bound on the log probability of each document, as a sequence of its tokens. # (D,)
+
+        With one topic it is exact.
+        """
+        nothing = torch.zeros(len(documents.indptr) - 1, dtype=torch.float64)  # there are no keywords here
+        explained = self._explained(documents, documents.counts)
+        bound = terms(keyword_log_probability=nothing, keyword_log_density=nothing, **explained).total()
+        return np.asarray(bound.numpy())
+
+    def _explained(self, documents: Bags, counts: NDArray[np.generic]) -> dict[str, torch.Tensor]:
+        """The E-step of documents with these counts (nnz,): what `terms` reads."""
+        observed = torch.from_numpy(np.asarray(counts, dtype=np.float64))
+        log_beta = torch.from_numpy(np.log(self.topic_word.T[documents.words]))  # (nnz, K)
+        row = torch.from_numpy(document_of_entry(documents))
+        prior = torch.from_numpy(np.tile(self.alpha, (len(documents.indptr) - 1, 1)))  # (D, K)
+        gamma, phi = expectation(log_beta, observed, row, prior, iterations=100)
+        return {
+            "prior": prior,
+            "gamma": gamma,
+            "phi": phi,
+            "word_log_probability": log_beta,
+            "counts": observed,
+            "row": row,
+        }
+
+    def completion(self, documents: Bags, target: Floats, possible: NDArray[np.bool_] | None = None) -> Floats:
         """The log probability of each document's target tokens, predicted from its other tokens. # (D,)
 
-        `target` says how many tokens of each entry are to be predicted. # (nnz,)
+        `target` says how many tokens of each entry are to be predicted (nnz,); with `possible` (V,) it is known that
+        they are among these words.
         """
         document = document_of_entry(documents)
         weights = self.infer(documents, counts=documents.counts - target)
         wanted = np.flatnonzero(target)
         probability = (weights[document[wanted]] * self.topic_word.T[documents.words[wanted]]).sum(axis=1)
+        if possible is not None:
+            probability /= (weights @ self.topic_word[:, possible].sum(axis=1))[document[wanted]]
         total = np.bincount(document[wanted], target[wanted] * np.log(probability), minlength=len(weights))
         return np.asarray(total)
 

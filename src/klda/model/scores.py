@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from klda.corpus.documents import Ints
@@ -168,19 +169,26 @@ def completion_targets(data: TrainingData, generator: np.random.Generator) -> Fl
     So models which are told a document's keywords and those which are not predict the same tokens.
     """
     target = generator.binomial(data.counts, 0.5).astype(np.float64)
-    shown = np.zeros(data.n_words, dtype=bool)
-    shown[data.keyword_words.values] = True
-    target[shown[data.words]] = 0
+    target[~may_be_hidden(data)[data.words]] = 0
     return target
+
+
+def may_be_hidden(data: TrainingData) -> NDArray[np.bool_]:
+    """Which words completion may hide: those that no candidate covers. # (V,)"""
+    hidden = np.ones(data.n_words, dtype=np.bool_)
+    hidden[data.keyword_words.values] = False
+    return hidden
 
 
 @torch.no_grad()
 def completion(parameters: Parameters, data: TrainingData, settings: Settings, target: Floats) -> tuple[float, float]:
     """The log predictive probability of the target tokens given the others, and how many there are.
 
-    The keyword sets are weighed by how well they explain the observed part; each then predicts with its own topics.
+    The keyword sets are weighed by how well they explain the observed part; each then predicts with its own topics,
+    among the words that may be hidden: a model gains nothing by knowing that no candidate is.
     """
     total = n_targets = 0.0
+    possible = torch.from_numpy(may_be_hidden(data)).to(parameters.theta.device)
     for batch in chunks(data):
         first = data.indptr[batch.documents[0]]
         of_batch = torch.from_numpy(target[first : first + len(batch.words)]).float().to(parameters.theta.device)
@@ -190,6 +198,10 @@ def completion(parameters: Parameters, data: TrainingData, settings: Settings, t
         log_topic = torch.log(gamma / gamma.sum(1, keepdim=True))
         of_row = torch.logsumexp(explanation.log_beta + log_topic[rows.token_row], 1) + weight[rows.token_row]  # (T,)
         predicted = log_sum_rows(of_row, rows.token, len(batch.words))  # (n,)
+        log_mass = parameters.topic_word.log_distribution(rows.bags)[..., possible].logsumexp(-1)  # (S, K)
+        mass_of_row = torch.logsumexp(log_mass[rows.bag] + log_topic, 1) + weight  # (R,)
+        mass = log_sum_rows(mass_of_row, rows.document, len(batch))  # (B,)
+        predicted = predicted - mass[torch.from_numpy(batch.token_document).to(mass.device)]
         wanted = of_batch > 0
         total += float((predicted[wanted] * of_batch[wanted]).sum(dtype=torch.float64))
         n_targets += float(of_batch.sum(dtype=torch.float64))

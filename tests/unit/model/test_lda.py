@@ -120,6 +120,27 @@ def test_true_topics_are_more_coherent_than_mixed_ones(blocks: np.ndarray) -> No
     assert coherence(shuffled, documents, n_top=5).max() < 0.1
 
 
+def test_completion_among_the_possible_words_sums_to_one() -> None:
+    model = LDA(np.array([[0.5, 0.2, 0.2, 0.1], [0.1, 0.1, 0.1, 0.7]]), np.ones(2))
+    possible = np.array([False, True, True, True])
+    scores = [
+        model.completion(TokenBags.of([[0, word]]), np.array([0.0, 1.0]), possible)[0]
+        for word in np.flatnonzero(possible).tolist()
+    ]
+    assert np.exp(scores).sum() == pytest.approx(1)
+
+
+def test_the_log_likelihood_is_exact_with_one_topic_and_a_bound_with_several() -> None:
+    documents = TokenBags.of([[0, 1, 1]])
+    one = LDA(np.array([[0.5, 0.3, 0.2]]), np.ones(1))
+    assert one.log_likelihood(documents)[0] == pytest.approx(np.log(0.5) + 2 * np.log(0.3))
+    two = LDA(np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]]), np.ones(2))
+    weights = np.random.default_rng(0).dirichlet(np.ones(2), 100_000)
+    exact = np.log(np.prod((weights @ two.topic_word)[:, [0, 1, 1]], axis=1).mean())
+    bound = two.log_likelihood(documents)[0]
+    assert exact - 0.5 < bound < exact
+
+
 def test_coherence_is_the_mean_over_pairs_of_leading_words() -> None:
     documents = TokenBags.of([[0, 1], [0, 1, 2], [0], [3]])
     row = np.array([[0.4, 0.3, 0.2, 0.1]])

@@ -136,8 +136,20 @@ def test_completion_is_the_predictive_probability_of_the_hidden_tokens():
     seen = [2, 3]
     _, gamma = slow_reference.lda_e_step(seen, np.ones(2), beta, 100)
     predicted = gamma / gamma.sum() @ beta
+    predicted = predicted / predicted[1:].sum()  # word 0 is a candidate's, and so never hidden
     assert n == 2
     assert total == pytest.approx(np.log(predicted[3]) + np.log(predicted[4]), rel=1e-4)
+
+
+def test_completion_predicts_a_distribution_over_the_words_that_may_be_hidden():
+    """Under two keyword sets with topics of their own: probabilities of all possible words sum to 1."""
+    documents = {word: data_of([sorted([0, 1, 2, word])], [[0, 1]], [[0], [1]], 5) for word in (2, 3, 4)}
+    parameters = parameters_of(documents[2], SETTINGS)
+    total = 0.0
+    for word, data in documents.items():
+        target = (data.words == word).astype(float)
+        total += np.exp(scores.completion(parameters, data, SETTINGS, target)[0])
+    assert total == pytest.approx(1, abs=1e-5)
 
 
 def test_a_better_model_completes_better():

@@ -1,0 +1,169 @@
+"""How well models that know earlier windows predict the words of the next one (Table 3 of the paper).
+
+Two scores, both in nats a token, higher is better:
+
+- **log-likelihood**: of whole documents, as sequences of tokens, every token counted, for every model. KLDA's is the
+  proper one (`KLDA.log_likelihood`). Where there are several topics it is a lower bound, and the looser the shorter the
+  posts: that counts against topic models, not against the unigram.
+- **completion**: one half of each document predicts the other. All models predict the same tokens, none of which
+  belongs to a candidate, and predict them among the words that no candidate covers: neither to be told a document's
+  keywords nor to know that they are never hidden is an advantage.
+
+The yardstick is LDA on the test window itself, cross-fitted: each fold is scored by a model of the other folds. The
+paper scores it on the posts it was fitted to, which no model of earlier windows can be held to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klda.corpus.corpus import Corpus
+from klda.errors import DataError
+from klda.evaluation.topic_quality import TopicQuality, topic_quality
+from klda.model.bags import Bags, document_of_entry, take
+from klda.model.data import training_data
+from klda.model.klda import KLDA
+from klda.model.lda import LDA, fit_lda
+from klda.model.scores import completion_targets, may_be_hidden
+from klda.policies.word_counts import word_counts
+from klda.types import Progress, silent
+
+Floats = NDArray[np.float64]
+
+UNTRAINED, UNIGRAM, EARLIER, LAST, SAME = MODELS = ("untrained", "unigram", "klda", "lda-last", "lda-same")
+"""KLDA as it starts; word frequencies, KLDA and LDA of earlier windows; LDA of the test window, cross-fitted."""
+SCORES = ("log_likelihood", "completion")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a model predicts the test window, in nats a token."""
+
+    log_likelihood: float
+    completion: float
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """The study of one case."""
+
+    models: Mapping[str, Fit]
+    """By name, those of `MODELS`."""
+    gap_closed: Fit
+    """Where KLDA stands between the unigram (0) and the same-window LDA (1)."""
+    topics: Mapping[str, TopicQuality]
+    """Of KLDA and of the last window's LDA, judged on the test window."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def measure_perplexity(
+    history: Corpus,
+    test: Corpus,
+    *,
+    seed: int,
+    n_topics: int = 5,
+    folds: int = 5,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> Perplexity:
+    """The scores of all models on a test window that shares the history's vocabulary and candidates.
+
+    `settings` are those of `KLDA` in place of its defaults.
+    """
+    if len(test) < folds:
+        raise DataError(f"the test window has {len(test)} documents, too few for {folds} folds; take another window")
+    n_words = len(history.vocabulary)
+    shared = dict(settings or {}) | {"n_topics": n_topics, "random_state": seed}
+    start = shared | {"unigram_bias": False, "pretraining_iterations": 0, "max_iterations": 0}
+    untrained = KLDA(**start).fit(history)
+    trained = KLDA(**shared).fit(history, progress=progress)
+    last = fit_lda(history.window(-1).documents, n_words, n_topics, seed=seed)
+
+    task = Task.of(test, seed)
+    models = {
+        UNTRAINED: _klda_fit(untrained, test, seed),
+        UNIGRAM: _mean_fit([(unigram(history), task)]),
+        EARLIER: _klda_fit(trained, test, seed),
+        LAST: _mean_fit([(last, task)]),
+        SAME: cross_fitted(task, n_words, n_topics, folds=folds, seed=seed),
+    }
+    return Perplexity(
+        models,
+        Fit(*(gap_closed(*(getattr(models[m], score) for m in (EARLIER, UNIGRAM, SAME))) for score in SCORES)),
+        {
+            EARLIER: topic_quality(trained.topic_word().astype(np.float64), test.documents),
+            LAST: topic_quality(last.topic_word, test.documents),
+        },
+    )
+
+
+def gap_closed(model: float, unigram: float, same: float) -> float:
+    """Where a model stands between the unigram (0) and the same-window LDA (1); NaN where those do not differ so.
+
+    >>> round(gap_closed(model=-6.5, unigram=-7.0, same=-6.0), 2)
+    0.5
+    """
+    return (model - unigram) / (same - unigram) if same > unigram else nan
+
+
+def unigram(history: Corpus) -> LDA:
+    """The word frequencies of a history as a model of one topic; every word counts once more than it occurs."""
+    counts = word_counts(history) + 1.0
+    return LDA((counts / counts.sum())[None, :], np.ones(1))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Documents to score, and what completion asks of them."""
+
+    documents: Bags
+    target: Floats  # (nnz,)
+    """How many tokens of each entry are hidden."""
+    possible: NDArray[np.bool_]  # (V,)
+    """Words that may be hidden."""
+
+    @classmethod
+    def of(cls, test: Corpus, seed: int) -> Task:
+        """The test window; the same seed hides the same tokens as `KLDA.completion` does."""
+        data = training_data(test)
+        return cls(test.documents, completion_targets(data, np.random.default_rng(seed)), may_be_hidden(data))
+
+    def take(self, inside: NDArray[np.bool_]) -> Task:
+        """Some of the documents. # (D,)"""
+        entries = inside[document_of_entry(self.documents)]
+        return replace(self, documents=take(self.documents, np.flatnonzero(inside)), target=self.target[entries])
+
+
+def cross_fitted(task: Task, n_words: int, n_topics: int, *, folds: int, seed: int) -> Fit:
+    """The scores of documents under LDA of the same window, each fold scored by a model of the others."""
+    n = len(task.documents.indptr) - 1
+    fold_of = np.random.default_rng(seed).permutation(np.arange(n) % folds)  # (D,)
+    parts = []
+    for fold in range(folds):
+        others = take(task.documents, np.flatnonzero(fold_of != fold))
+        parts.append((fit_lda(others, n_words, n_topics, seed=seed), task.take(fold_of == fold)))
+    return _mean_fit(parts)
+
+
+def _mean_fit(parts: Sequence[tuple[LDA, Task]]) -> Fit:
+    """The scores a token of several tasks together, each under its own model."""
+    likelihood = sum(float(model.log_likelihood(task.documents).sum()) for model, task in parts)
+    completion = sum(float(model.completion(task.documents, task.target, task.possible).sum()) for model, task in parts)
+    n_tokens = sum(float(task.documents.counts.sum()) for _, task in parts)
+    n_hidden = sum(float(task.target.sum()) for _, task in parts)
+    if not n_hidden:
+        raise DataError("no token of the test window is left to predict: every one belongs to a candidate")
+    return Fit(likelihood / n_tokens, completion / n_hidden)
+
+
+def _klda_fit(model: KLDA, test: Corpus, seed: int) -> Fit:
+    return Fit(model.log_likelihood(test), model.completion(test, random_state=seed))
