@@ -40,6 +40,7 @@ def only_writer(path: Path) -> Iterator[None]:
     finally:
         if handle in _held:  # not in a child that was forked meanwhile
             _held.discard(handle)
+            fcntl.flock(handle, fcntl.LOCK_UN)
             os.close(handle)
 
 

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from klda.errors import SettingError, StoreError
+from klda.store.posts import PostStore
+from klda.store.reading import export
+
+Add = Callable[..., bool]
+
+
+def test_an_export_appears_whole_under_its_name(store: PostStore, tmp_path: Path, add: Add) -> None:
+    add("a", "b", keywords=("mask", "drug"))
+    assert export(store.read(), tmp_path / "out.parquet") == 2
+    assert pq.read_table(tmp_path / "out.parquet").column("keywords").to_pylist() == [["mask", "drug"]] * 2
+    assert export(store.read(), tmp_path / "out.JSONL") == 2
+    assert {path.name for path in tmp_path.iterdir()} == {"posts", "out.parquet", "out.JSONL"}
+
+
+def test_an_empty_window_exports_an_empty_file(store: PostStore, tmp_path: Path) -> None:
+    for name in ("out.parquet", "out.jsonl"):
+        assert export(store.read(), tmp_path / name) == 0
+        assert (tmp_path / name).exists()
+
+
+def test_a_foreign_ending_or_folder_is_a_clear_error(store: PostStore, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=r"exported as \.parquet or \.jsonl"):
+        export(store.read(), tmp_path / "out.csv")
+    for name in ("out.parquet", "out.jsonl"):
+        with pytest.raises(StoreError, match="nothing was exported"):
+            export(store.read(), tmp_path / "nowhere" / name)
+
+
+def test_files_that_vanish_under_a_reader_are_a_clear_error(store: PostStore, add: Add) -> None:
+    add("a")
+    found = store.read()
+    for path in Path(store.uri).rglob("*.parquet"):
+        path.unlink()
+    with pytest.raises(StoreError, match="the posts cannot be read"):
+        list(found.batches())
