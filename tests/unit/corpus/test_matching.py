@@ -4,7 +4,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from klda.corpus.documents import Ragged
@@ -27,10 +27,8 @@ def is_spaceless(character: str) -> bool:
 
 
 def is_boundary(text: str, i: int) -> bool:
-    """Whether a word may begin or end between text[i - 1] and text[i]."""
-    if i in (0, len(text)):
-        return True
-    before, after = text[i - 1], text[i]
+    """Whether a word may begin or end between text[i - 1] and text[i]; white space stands around every text."""
+    before, after = f" {text} "[i : i + 2]
     if "\u200d" in (before, after) or "\u200c" in (before, after):
         return False
     if unicodedata.category(after).startswith("M") or "🏻" <= after <= "🏿":
@@ -78,32 +76,39 @@ ATOMS = [
     "\u00ad", "ʼ", "´",
 ]  # fmt: skip
 GAPS = ["", "", "", " ", "  ", "\n", "\t", "\r\n", "\u00a0", "\u3000", "\u2028"]
-snippets = st.lists(st.tuples(st.sampled_from(ATOMS), st.sampled_from(GAPS)), max_size=9).map(
-    lambda ps: "".join(a + g for a, g in ps)
-)
-words = st.lists(st.sampled_from(ATOMS), min_size=1, max_size=3).map("".join)
-forms = (
-    st.lists(words, min_size=1, max_size=3)
-    .map(" ".join)
-    .filter(lambda f: bool(normalise(f).replace("#", "").replace("@", "").strip()))
-)
-keyword_sets = st.lists(
-    st.tuples(forms, st.lists(forms, max_size=2)).map(lambda p: Keyword(p[0], (p[0], *p[1]))), min_size=1, max_size=6
-).map(lambda ks: KeywordSet(tuple(ks)))
 
 
-@given(keyword_sets, st.lists(snippets | st.text(max_size=20), min_size=1, max_size=6), st.booleans())
-@example(KeywordSet.of("b a"), ["a a b", "b, a"], True)
-@example(KeywordSet.of("a b", "b a", "ab", "b"), ["ab a b", "a-b", "#a@b"], False)
-def test_matching_equals_the_obvious_reference(keywords: KeywordSet, texts: list[str], adjacent: bool) -> None:
+@st.composite
+def encounters(draw: st.DrawFn) -> tuple[KeywordSet, list[str]]:
+    """Keywords and texts made of the same few atoms, so that they meet often; texts repeat the keywords' words."""
+    atoms = st.sampled_from([*draw(st.lists(st.sampled_from(ATOMS), min_size=2, max_size=4)), "a", "#"])
+    words = st.lists(atoms, min_size=1, max_size=3).map("".join)
+    matchable = words.filter(lambda word: bool(normalise(word).replace("#", "").replace("@", "").strip()))
+    forms = st.lists(matchable, min_size=1, max_size=3).map(" ".join)
+    lists = draw(st.lists(st.lists(forms, min_size=1, max_size=3), min_size=1, max_size=4))
+    known = st.sampled_from([word for forms in lists for form in forms for word in form.split()] or ["a"])
+    pieces = st.tuples(known | known | atoms, st.sampled_from(GAPS)).map("".join)
+    texts = draw(st.lists(st.lists(pieces, max_size=6).map("".join) | st.text(max_size=10), min_size=1, max_size=6))
+    return KeywordSet(tuple(Keyword(forms[0], tuple(forms)) for forms in lists)), texts
+
+
+@given(encounters(), st.booleans())
+@settings(max_examples=250, deadline=None)
+@example((KeywordSet.of("b a"), ["a a b", "b, a"]), True)
+@example((KeywordSet.of("a b", "b a", "ab", "b"), ["ab a b", "a-b", "#a@b"]), False)
+@example((KeywordSet.of("👨", "👩"), ["👨\u200d👩"]), False)
+def test_matching_equals_the_obvious_reference(encounter: tuple[KeywordSet, list[str]], adjacent: bool) -> None:
+    keywords, texts = encounter
     found = Matcher(keywords, adjacent=adjacent).match_many(texts).lists()
     assert found == [reference(keywords, text, adjacent) for text in texts]
 
 
-@given(keyword_sets, snippets)
-def test_one_text_matches_as_it_does_among_many(keywords: KeywordSet, text: str) -> None:
+@given(encounters())
+@settings(deadline=None)
+def test_a_text_matches_alone_as_it_does_among_others(encounter: tuple[KeywordSet, list[str]]) -> None:
+    keywords, texts = encounter
     matcher = Matcher(keywords)
-    assert matcher.match(text) == matcher.match_many(["a", text, "b"]).lists()[1]
+    assert [matcher.match(text) for text in texts] == matcher.match_many(texts).lists()
 
 
 # ── what people rely on ──────────────────────────────────────────────────────────────────────────────────────────────
