@@ -16,7 +16,7 @@ def fitting(evidence: Evidence, budget: Budget, order: Ints, size: int | None = 
     chosen = np.unique(limits.required)
     limits.check_required(union.posts(chosen), n)
     for column in order[~np.isin(order, chosen)].tolist():
-        if len(chosen) == min(size or n, budget.max_keywords or n):
+        if len(chosen) >= min(size or n, budget.max_keywords or n):
             break
         longer = np.append(chosen, column)
         if limits.excess(longer, union.posts(longer), n) is None:
