@@ -1,8 +1,8 @@
 """The whole story in one go: eleven simulated weeks, advice for the twelfth, and how it turned out.
 
 A simulated platform (known truth) is filtered with the first keywords of a subject. In week 6 a story
-breaks that the list does not know. klda and the baselines each propose a list for week 12 from what was collected (and a
-1 % sample of the rest); then week 12 itself tells how much of the subject each list catches.
+breaks that the list does not know. klda and the baselines each propose a list for week 12 from what was collected and a
+1 % sample of the rest; then week 12 itself tells how much of the subject each list catches.
 
     python -m examples.demo --out demo
 """
