@@ -41,7 +41,7 @@ def _sections(command: object, name: str, depth: int) -> Iterator[str]:
             yield ""
 
 
-def _row(parameter: typer.core.TyperOption | typer.core.TyperArgument) -> str:  # type: ignore[name-defined]
+def _row(parameter: typer.core.TyperOption | typer.core.TyperArgument) -> str:
     options = [*parameter.opts, *parameter.secondary_opts]
     is_option = any(option.startswith("-") for option in options)
     name = ", ".join(f"`{option}`" for option in options) if is_option else f"`{(parameter.name or '').upper()}`"
