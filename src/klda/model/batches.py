@@ -84,4 +84,4 @@ class DocumentSampler:
         size = min(size, len(self.edges))
         points = (np.arange(size) + generator.random(size)) * (self.edges[-1] / size)
         drawn = np.minimum(np.searchsorted(self.edges, points, side="right"), len(self.edges) - 1)
-        return drawn[np.diff(drawn, prepend=-1) > 0]  # neighbouring strata may meet in one document
+        return np.asarray(drawn[np.diff(drawn, prepend=-1) > 0])  # neighbouring strata may meet in one document

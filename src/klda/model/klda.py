@@ -80,17 +80,17 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         K_E, the most iterations of an E-step.
     expectation_tolerance : float, default 1e-4
         Mean change of γ at which an E-step ends; 0 for all iterations.
-    batch_size : int, default 256
+    batch_size : int, default 512
         B, documents in an iteration.
-    learning_rate : float, default 0.005
+    learning_rate : float, default 0.01
         Adam's, for g, f and θ.
     keyword_learning_rate : float, default 0.005
         RMSprop's, for ε.
     l2 : float, default 0.1
         Penalty on the squared weights (not biases) of g.
-    pretraining_iterations : int, default 1000
+    pretraining_iterations : int, default 600
         Most iterations with the observed candidates as keywords.
-    max_iterations : int, default 2000
+    max_iterations : int, default 400
         Most iterations of the full model.
     held_out : float, default 0.05
         Share of documents that are watched rather than trained on; 0 for none, and no early stop.
@@ -141,12 +141,12 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         word_weight: Literal["tokens", "vocabulary"] = "tokens",
         expectation_iterations: int = 20,
         expectation_tolerance: float = 1e-4,
-        batch_size: int = 256,
-        learning_rate: float = 0.005,
+        batch_size: int = 512,
+        learning_rate: float = 0.01,
         keyword_learning_rate: float = 0.005,
         l2: float = 0.1,
-        pretraining_iterations: int = 1000,
-        max_iterations: int = 2000,
+        pretraining_iterations: int = 600,
+        max_iterations: int = 400,
         held_out: float = 0.05,
         max_held_out: int = 500,
         check_every: int = 50,

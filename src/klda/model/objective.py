@@ -144,6 +144,8 @@ def row_keyword_log_probability(
         theta, settings.keyword_penalty, keyword, rows.member_row, rows.member_value, len(rows)
     )
     log_z = prior.log_partition(theta, settings.keyword_penalty, allow_empty=settings.allow_empty)
+    if chains is None and settings.negative_weight == 1:
+        return energy - log_z
     slope = log_z if chains is None else (theta * chains.to(theta.dtype).mean(0)).sum()
     # The value is always the exact log Z; only the gradient is the estimate's, times c_neg.
     return energy - (log_z.detach() + settings.negative_weight * (slope - slope.detach()))

@@ -32,12 +32,12 @@ class Settings:
     word_weight: Literal["tokens", "vocabulary"] = "tokens"
     expectation_iterations: int = 20
     expectation_tolerance: float = 1e-4
-    batch_size: int = 256
-    learning_rate: float = 0.005
+    batch_size: int = 512
+    learning_rate: float = 0.01
     keyword_learning_rate: float = 0.005
     l2: float = 0.1
-    pretraining_iterations: int = 1000
-    max_iterations: int = 2000
+    pretraining_iterations: int = 600
+    max_iterations: int = 400
     held_out: float = 0.05
     max_held_out: int = 500
     check_every: int = 50

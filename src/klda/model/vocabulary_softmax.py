@@ -31,7 +31,7 @@ class Workspace:
 
 
 def _exponentiate(features: Tensor, flat: Tensor, cube: Tensor, out: Tensor) -> tuple[Tensor, Tensor]:
-    """Turns logits into multiples of their exponentials; the sum of these over words, and log Σ e^logit. # (S, K) each"""
+    """Turns logits into multiples of e^logit; the sum of these over words, and log Σ e^logit. # (S, K), (S, K)"""
     total = cube.exp_().sum(-1)
     log_total = total.log()
     if bool((log_total.abs() < _LARGEST).all()):
