@@ -32,7 +32,7 @@ _LISTS = {
         wouldn't
         shouldn't mustn't mightn't needn't ain't shan't
         im ive id youre dont doesnt didnt isnt arent wasnt cant wont thats
-        rt via amp etc e.g. i.e. a.m. p.m.
+        rt qt via amp etc e.g. i.e. a.m. p.m.
     """,
     "es": """
         el la los las un una unos unas lo al del este esta esto estos estas ese esa eso esos esas aquel aquella
