@@ -1,0 +1,172 @@
+"""A folder whose files are read as they arrive: whole files of any format, and JSON lines while they grow.
+
+Lines are taken when they are complete, with their line feed. Files of other formats are taken when they have not
+changed for a moment; renaming a finished file into the folder is the safest way. Names that begin with a dot or end in
+`.tmp`, `.part` or `.partial` are left alone. The cursor holds, for each file in the folder, how far it was read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+
+from klda.errors import InputError, SettingError
+from klda.sources.files import MAX_LINE, find_files, opened
+from klda.sources.filetypes import FileType, file_type
+from klda.sources.formats.outcome import Bad, Row, Skip
+from klda.sources.json_lines import json_outcomes
+from klda.sources.live.protocol import Burst, Health, Received
+from klda.sources.live.replay import BURST, rows_of
+from klda.sources.reader import read_posts
+from klda.sources.reasons import FOREIGN_FILE, TOO_LONG
+from klda.types import KeywordSet
+
+CHUNK = 1 << 20
+"""Bytes of a growing file that are read at a time."""
+_UNFINISHED = (".tmp", ".part", ".partial")
+
+Position = tuple[int, int, int]
+"""Of a file: its inode, the size that was read to the end (-1 before), and how far it was read: bytes of a file of
+lines, posts of any other."""
+Part = tuple[list[Row], Position]
+
+
+class Folder:
+    """The posts in a folder and in what arrives there, for ever.
+
+    every: seconds between two looks. settle: seconds without change before a file counts as finished.
+    """
+
+    replayable = True
+    unfiltered = True
+
+    def __init__(self, path: Path, *, every: float = 1.0, settle: float = 2.0) -> None:
+        self._path = Path(path)
+        if not self._path.is_dir():
+            raise SettingError(f"{path}: there is no such folder; make it first")
+        self.name = f"folder {self._path.name}"
+        self.health = Health()
+        self._every, self._settle = every, settle
+
+    async def update_keywords(self, keywords: KeywordSet) -> None:
+        """Does nothing: everything arrives anyway."""
+
+    async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
+        """Yields what the folder holds beyond the cursor, and what comes."""
+        done = _positions(cursor)
+        while True:
+            found = await asyncio.to_thread(self._files)
+            done = {name: position for name, position in done.items() if name in found}
+            idle = True
+            for name, path in found.items():
+                parts = self._new(path, done.get(name))
+                while (part := await asyncio.to_thread(next, parts, None)) is not None:
+                    rows, done[name] = part
+                    idle = False
+                    events = tuple(map(Received, rows))
+                    for event in events:
+                        self.health.count(event)
+                    yield Burst(events, orjson.dumps(done).decode())
+            if idle:
+                await asyncio.sleep(self._every)
+
+    def _files(self) -> dict[str, Path]:
+        """The files by their names within the folder, in the order in which they were last written."""
+        times: list[tuple[float, str, Path]] = []
+        for path, _ in find_files(self._path):
+            with suppress(FileNotFoundError):  # moved away in this moment
+                if path.suffix not in _UNFINISHED:
+                    times.append((path.stat().st_mtime, path.relative_to(self._path).as_posix(), path))
+        return {name: path for _, name, path in sorted(times)}
+
+    def _new(self, path: Path, before: Position | None) -> Iterator[Part]:
+        """What a file holds beyond a position, in parts, each with the position after it."""
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            inode, size, at = before or (status.st_ino, -1, 0)
+            if inode != status.st_ino or max(size, at) > status.st_size:
+                inode, size, at = status.st_ino, -1, 0  # another file under that name
+            settled = time.time() - status.st_mtime >= self._settle
+            if size == status.st_size:
+                return
+            try:
+                if _grows(path):
+                    yield from self._lines(path, inode, at, status.st_size, settled)
+                elif settled:
+                    yield from self._posts(path, inode, at, status.st_size)
+            except InputError:
+                if settled:
+                    self.health.reject(Skip(FOREIGN_FILE))
+                    yield [], (inode, status.st_size, at)
+
+    def _posts(self, path: Path, inode: int, at: int, size: int) -> Iterator[Part]:
+        """The posts of a finished file after the first `at`."""
+        reader = read_posts(path)
+        seen = 0
+        for batch in reader.batches():
+            fresh = batch.slice(max(at - seen, 0))
+            seen += batch.num_rows
+            for start in range(0, fresh.num_rows, BURST):
+                rows = rows_of(fresh.slice(start, BURST))
+                at += len(rows)
+                yield rows, (inode, -1, at)
+        self.health.bad.update(reader.report.bad)
+        self.health.skipped.update(reader.report.skipped)
+        yield [], (inode, size, at)
+
+    def _lines(self, path: Path, inode: int, at: int, size: int, settled: bool) -> Iterator[Part]:
+        """The complete lines of a file after `at` bytes; the last may lack its line feed once it is settled."""
+        with path.open("rb") as file:
+            file.seek(at)
+            held = b""
+            while piece := file.read(CHUNK):
+                whole, feed, held = (held + piece).rpartition(b"\n")
+                if feed:
+                    at += len(whole) + 1
+                    yield self._rows(whole.split(b"\n")), (inode, -1, at)
+                elif len(held) > MAX_LINE:
+                    at += len(held)
+                    held = b""
+                    self.health.reject(Bad(TOO_LONG))
+            if held and settled and _complete(held):
+                at += len(held)
+                yield self._rows([held]), (inode, at, at)
+            elif at == size:
+                yield [], (inode, size, at)
+
+    def _rows(self, lines: list[bytes]) -> list[Row]:
+        rows = []
+        for _, outcome in json_outcomes(enumerate(lines, 1)):
+            if isinstance(outcome, Row):
+                rows.append(outcome)
+            else:
+                self.health.reject(outcome)
+        return rows
+
+
+def _grows(path: Path) -> bool:
+    """Whether a file consists of plain lines, which can be taken while it grows."""
+    with opened(path) as stream:
+        packed = stream.packed
+    return not packed and file_type(path) is FileType.LINES
+
+
+def _complete(line: bytes) -> bool:
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _positions(cursor: str | None) -> dict[str, Position]:
+    try:
+        return {
+            name: (int(inode), int(size), int(at)) for name, (inode, size, at) in orjson.loads(cursor or "{}").items()
+        }
+    except (ValueError, AttributeError, TypeError) as error:
+        raise SettingError(f"cursor {cursor!r}: not one of a folder") from error

@@ -1,0 +1,132 @@
+"""A Kafka topic of posts as JSON, in any form that `read_posts` knows, one record a message.
+
+The cursor is the next offset of each partition, kept by whoever stores the posts; nothing is committed to Kafka. A
+message without a value (a tombstone) deletes the post whose id is its key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import orjson
+
+from klda.errors import MissingExtraError, SettingError, SourceError
+from klda.sources.formats.outcome import Bad, Outcome, Row
+from klda.sources.live.protocol import Burst, Deleted, Event, Health, Received
+from klda.sources.reasons import BROKEN_JSON, TOO_LONG
+from klda.sources.recognise import parse_record
+from klda.types import KeywordSet
+
+MAX_MESSAGE = 1 << 20
+BURST = 1024
+WAIT = 0.2
+"""Seconds to wait for messages at a time: how long it takes to notice that nobody listens any more."""
+PATIENCE = 10.0
+"""Seconds for the brokers to say which partitions there are."""
+
+
+class Kafka:
+    """The messages of a topic, all partitions of it.
+
+    servers: `host:port`, several by commas. tombstones: whether empty messages delete posts. options: further
+    settings of librdkafka, such as `security.protocol`.
+    """
+
+    replayable = True
+    unfiltered = True
+
+    def __init__(
+        self,
+        servers: str = "localhost:9092",
+        *,
+        topic: str = "posts",
+        tombstones: bool = True,
+        options: dict[str, str] | None = None,
+    ) -> None:
+        try:
+            import confluent_kafka
+        except ImportError as error:
+            raise MissingExtraError("reading from Kafka needs an extra: pip install 'klda[kafka]'") from error
+        self.name = f"kafka {topic}"
+        self.health = Health()
+        self._kafka: Any = confluent_kafka
+        self._topic, self._tombstones = topic, tombstones
+        self._settings: dict[str, Any] = {
+            **(options or {}),
+            "bootstrap.servers": servers,
+            "group.id": f"klda-{topic}",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "auto.offset.reset": "earliest",
+            "queued.max.messages.kbytes": 16_384,
+        }
+
+    async def update_keywords(self, keywords: KeywordSet) -> None:
+        """Does nothing: everything arrives anyway."""
+
+    async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
+        """Yields the messages after the cursor, or all that the topic still holds."""
+        offsets = _offsets(cursor)
+        consumer = self._kafka.Consumer(self._settings)
+        try:
+            partitions = await asyncio.to_thread(self._partitions, consumer)
+            start = self._kafka.OFFSET_BEGINNING
+            consumer.assign(
+                [self._kafka.TopicPartition(self._topic, number, offsets.get(number, start)) for number in partitions]
+            )
+            while True:
+                messages = await asyncio.to_thread(consumer.consume, BURST, WAIT)
+                events: list[Event] = []
+                for message in messages:
+                    self._check(message.error())
+                    offsets[message.partition()] = message.offset() + 1
+                    events += self._events(message.key(), message.value())
+                if messages:
+                    yield Burst(tuple(events), orjson.dumps({str(p): o for p, o in sorted(offsets.items())}).decode())
+        finally:
+            consumer.close()
+
+    def _partitions(self, consumer: Any) -> list[int]:
+        try:
+            topic = consumer.list_topics(self._topic, timeout=PATIENCE).topics[self._topic]
+        except self._kafka.KafkaException as error:
+            raise SourceError(f"{self.name}: no broker answers ({error}); check the servers") from error
+        if topic.error is not None or not topic.partitions:
+            raise SourceError(f"{self.name}: there is no such topic ({topic.error}); check its name")
+        return list(topic.partitions)
+
+    def _check(self, error: Any) -> None:
+        """Passes over what librdkafka mends by itself, and fails at what it cannot."""
+        if error is not None and (error.fatal() or not error.retriable()):
+            raise SourceError(f"{self.name}: {error.str()}; check the topic and the rights of this client")
+
+    def _events(self, key: bytes | None, value: bytes | None) -> list[Event]:
+        found: list[Event] = []
+        if value is None and key and self._tombstones:
+            found.append(Deleted(key.decode("utf-8", "replace")))
+        for outcome in () if value is None else _outcomes(value):
+            if isinstance(outcome, Row):
+                found.append(Received(outcome))
+            else:
+                self.health.reject(outcome)
+        for event in found:
+            self.health.count(event)
+        return found
+
+
+def _outcomes(value: bytes) -> list[Outcome]:
+    if len(value) > MAX_MESSAGE:
+        return [Bad(TOO_LONG)]
+    try:
+        return list(parse_record(orjson.loads(value)))
+    except orjson.JSONDecodeError:
+        return [Bad(BROKEN_JSON, value=value[:100])]
+
+
+def _offsets(cursor: str | None) -> dict[int, int]:
+    try:
+        return {int(partition): int(offset) for partition, offset in orjson.loads(cursor or "{}").items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise SettingError(f'cursor {cursor!r}: those of Kafka look like {{"0": 17}}') from error

@@ -1,0 +1,280 @@
+"""Mastodon's streaming API (server-sent events): the public timeline of a server, or the timelines of hashtags.
+
+A stream cannot be read again, but the timelines can be asked for what came since the last status: so every time
+without a connection is recorded as a gap, and filled as far as the server's timelines reach. Ids are the server's own
+(`host/123`), because deletions name nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
+
+import httpx
+import orjson
+from httpx_sse import EventSource, ServerSentEvent, SSEError
+
+from klda.errors import SettingError, SourceError
+from klda.policies.rules import platform_rules
+from klda.sources.formats import mastodon
+from klda.sources.formats.outcome import Bad, Row, Skip
+from klda.sources.formats.values import as_name
+from klda.sources.live.buffer import Buffer, buffered
+from klda.sources.live.http import TRANSIENT, Token, accepted, bounded
+from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
+from klda.sources.live.recent import Recent
+from klda.sources.live.reconnect import Backoff, Busy, reconnecting
+from klda.sources.reasons import BROKEN_JSON, NOT_AN_OBJECT, OTHER_EVENT
+from klda.types import KeywordSet
+
+TOKEN = "MASTODON_TOKEN"  # noqa: S105 - the name of a variable
+PAGE, PAGES = 40, 25
+"""Statuses on a page of a timeline, and pages to go back at most."""
+OPEN_SECONDS = 30.0
+"""How long a new hashtag may take to open before a change of keywords fails."""
+
+
+class Mastodon:
+    """Posts that reach a Mastodon server.
+
+    timeline: `public` for all of them, filtered on our side, or `hashtag` for the timelines of the keywords that can
+    be hashtags, each over a connection of its own. token: the environment variable that holds the access token; some
+    servers let anyone listen. stall: seconds without a sign of life before a connection is given up.
+    """
+
+    replayable = False
+
+    def __init__(
+        self,
+        server: str = "https://mastodon.social",
+        *,
+        timeline: Literal["public", "hashtag"] = "public",
+        token: str = TOKEN,
+        stall: float = 60.0,
+        backoff: Backoff | None = None,
+    ) -> None:
+        host = urlsplit(server).netloc
+        if urlsplit(server).scheme not in ("http", "https") or not host:
+            raise SettingError(f"server={server!r}: a Mastodon server is addressed like https://mastodon.social")
+        if timeline not in ("public", "hashtag"):
+            raise SettingError(f'timeline must be "public" or "hashtag", got {timeline!r}')
+        self.name, self.host = f"mastodon {host}", host
+        self.unfiltered = timeline == "public"
+        self.health = Health()
+        self.server, self.token = server.rstrip("/"), Token(token)
+        self.backoff = backoff or Backoff()
+        self.timeout = httpx.Timeout(10.0, read=stall)
+        self._tags: tuple[str, ...] = ()
+        self._listening: _Listening | None = None
+
+    async def update_keywords(self, keywords: KeywordSet) -> None:
+        """Follows the hashtags among the keywords: new timelines are open before old ones are closed."""
+        if self.unfiltered:
+            return
+        tags: tuple[str, ...] = tuple(platform_rules(keywords, "mastodon").requests[0]["hashtags"])
+        if not tags:
+            raise SettingError("none of the keywords can be a hashtag; follow the public timeline instead")
+        if self._listening is not None:
+            await self._listening.follow(tags)
+        self._tags = tags
+
+    async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
+        """Yields what arrives from now on, after what the timelines still hold of the time since the cursor."""
+        if not self.unfiltered and not self._tags:
+            raise SettingError("no hashtag to follow; give keywords first")
+        listening = self._listening = _Listening(self, cursor)
+        inner = buffered(lambda buffer: listening.run(buffer, ("",) if self.unfiltered else self._tags), cursor)
+        try:
+            async for burst in inner:
+                yield burst
+        finally:
+            self._listening = None
+            await inner.aclose()
+
+
+class _Listening:
+    """One run: a task for each timeline, all into one buffer. The cursor is `time in microseconds/last status`."""
+
+    def __init__(self, source: Mastodon, cursor: str | None) -> None:
+        self._source, self._recent = source, Recent()
+        self._streams: dict[str, tuple[asyncio.Task[None], asyncio.Event]] = {}
+        self._ended = asyncio.Event()
+        heard, _, self.last = (cursor or "0/").partition("/")  # the newest status that came by any timeline
+        if not heard.isdecimal() or not (self.last.isdecimal() or not self.last):
+            raise SettingError(f"cursor {cursor!r}: those of Mastodon look like 1767607200000000/109")
+        self._heard = int(heard) if cursor else None
+        self._buffer: Buffer | None = None
+
+    async def run(self, buffer: Buffer, tags: tuple[str, ...]) -> None:
+        """Listens until a timeline fails for good."""
+        self._buffer = buffer
+        try:
+            for tag in tags:
+                self._open(tag, self._heard)
+            await self._ended.wait()
+            for task, _ in self._streams.values():
+                if task.done():
+                    await task
+        finally:
+            await self._close(tuple(self._streams))
+
+    async def follow(self, tags: tuple[str, ...]) -> None:
+        """Opens the timelines that are new, and when they are open closes those no longer wanted."""
+        new = [tag for tag in tags if tag not in self._streams]
+        for tag in new:
+            self._open(tag, None)
+        opened = [asyncio.ensure_future(self._streams[tag][1].wait()) for tag in new]
+        failed = asyncio.ensure_future(self._ended.wait())
+        try:
+            for waiting in opened:
+                await asyncio.wait({waiting, failed}, timeout=OPEN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                if not waiting.done():
+                    await self._close(tuple(new))
+                    raise SourceError(f"{self._source.name}: could not open all timelines of {', '.join(new)}")
+        finally:
+            for waiting in (*opened, failed):
+                waiting.cancel()
+        await self._close(tuple(tag for tag in self._streams if tag not in tags))
+
+    def _open(self, tag: str, heard: int | None) -> None:
+        stream = _Timeline(self, self._source, tag, heard)
+        task = asyncio.ensure_future(stream.run())
+        task.add_done_callback(lambda task: None if task.cancelled() else self._ended.set())
+        self._streams[tag] = task, stream.open
+
+    async def _close(self, tags: tuple[str, ...]) -> None:
+        tasks = [self._streams.pop(tag)[0] for tag in tags]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def put(self, event: Event, status: str = "") -> None:
+        """Hands an event on, unless another timeline has brought it."""
+        assert self._buffer is not None
+        health = self._source.health
+        if not self._recent.is_new(event):
+            health.duplicates += 1
+            return
+        health.count(event)
+        self.last = _newer(self.last, status)
+        await self._buffer.put(event, self.cursor)
+
+    def alive(self) -> None:
+        """Notes a sign of life."""
+        assert self._buffer is not None
+        self._source.health.received += 1
+        self._buffer.advance(self.cursor)
+
+    @property
+    def cursor(self) -> str:
+        """Where to resume."""
+        return f"{_now()}/{self.last}"
+
+
+class _Timeline:
+    """One timeline: its connection, and what it missed while it had none."""
+
+    def __init__(self, listening: _Listening, source: Mastodon, tag: str, heard: int | None) -> None:
+        self._listening, self._source, self._tag, self._heard = listening, source, tag, heard
+        self._last = listening.last  # its own: the others may have gone on while this one was down
+        self.open = asyncio.Event()
+
+    async def run(self) -> None:
+        """Listens for ever."""
+        transient = (*TRANSIENT, SSEError)
+        await reconnecting(self._session, transient, self._source.health, self._source.backoff)
+
+    async def _session(self) -> None:
+        source = self._source
+        headers = source.token.headers(needed=False) | {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
+        path = f"hashtag?tag={quote(self._tag)}" if self._tag else "public"
+        async with (
+            httpx.AsyncClient(timeout=source.timeout, headers=headers) as client,
+            client.stream("GET", f"{source.server}/api/v1/streaming/{path}") as response,
+        ):
+            await accepted(response, source.name, source.token)
+            if self._heard is not None:  # the stream is open already, so that nothing falls between
+                await self._fill(client, self._heard)
+            self.open.set()
+            self._alive()
+            async for sent in EventSource(bounded(response, self._alive)).aiter_sse():
+                await self._take(sent)
+
+    def _alive(self) -> None:
+        self._heard = _now()
+        self._listening.alive()
+
+    async def _take(self, sent: ServerSentEvent) -> None:
+        if sent.event == "delete":
+            await self._listening.put(Deleted(f"{self._source.host}/{sent.data.strip()}"))
+        elif sent.event in ("update", "status.update"):
+            try:
+                await self._status(orjson.loads(sent.data), sent.event == "status.update")
+            except orjson.JSONDecodeError:
+                self._source.health.reject(Bad(BROKEN_JSON, value=sent.data[:100]))
+        else:
+            self._source.health.reject(Skip(OTHER_EVENT))
+
+    async def _status(self, status: object, edited: bool = False) -> None:
+        outcome = _parsed(status, self._source.host)
+        if isinstance(outcome, Row):
+            status_id = outcome.id.rpartition("/")[2]
+            self._last = _newer(self._last, status_id)
+            await self._listening.put(Received(outcome, edited), status_id)
+        else:
+            self._source.health.reject(outcome)
+
+    async def _fill(self, client: httpx.AsyncClient, since: int) -> None:
+        """Fetches what the timeline brought since the last status, and records the gap either way."""
+        after, filled = self._last, bool(self._last)
+        for page in range(PAGES if filled else 0):
+            try:
+                statuses = await self._page(client, after)
+            except (Busy, SourceError, *TRANSIENT, orjson.JSONDecodeError):
+                filled = False
+                break
+            for status in reversed(statuses):  # a page begins with the newest
+                await self._status(status)
+            ids = [int(status["id"]) for status in statuses if str(status.get("id")).isdecimal()]
+            if len(statuses) < PAGE or not ids:
+                break
+            after, filled = str(max(ids)), page < PAGES - 1
+        gap = Gap(datetime.fromtimestamp(since / 1e6, UTC), datetime.now(UTC), "not connected", filled)
+        await self._listening.put(gap)
+
+    async def _page(self, client: httpx.AsyncClient, after: str) -> list[dict[str, Any]]:
+        """The statuses right after one, the newest of them first."""
+        path = f"tag/{quote(self._tag)}" if self._tag else "public"
+        url = f"{self._source.server}/api/v1/timelines/{path}"
+        async with client.stream("GET", url, params={"min_id": after, "limit": PAGE}) as answer:
+            await accepted(answer, self._source.name, self._source.token)
+            content = orjson.loads(await bounded(answer).aread())
+        return [status for status in content if isinstance(status, dict)] if isinstance(content, list) else []
+
+
+def _newer(one: str, other: str) -> str:
+    """The larger of two status ids; what is none loses."""
+    return other if other.isdecimal() and int(other) > int(one or 0) else one
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def _parsed(status: object, host: str) -> Row | Skip | Bad:
+    """The outcome of a status, under ids of this server."""
+    if not isinstance(status, dict):
+        return Bad(NOT_AN_OBJECT, value=status)
+    original = status.get("reblog")
+    if isinstance(original, dict):
+        status = {**status, "reblog": _named(original, host)}
+    return mastodon.parse(_named(status, host))
+
+
+def _named(status: Mapping[str, Any], host: str) -> dict[str, Any]:
+    own = as_name(status.get("id"))
+    return {**status, "uri": f"{host}/{own}" if own else None, "id": None}

@@ -1,0 +1,67 @@
+"""Sources by name, for settings files and the command line."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from klda.errors import SettingError
+from klda.sources.live.folder import Folder
+from klda.sources.live.jetstream import Jetstream
+from klda.sources.live.kafka import Kafka
+from klda.sources.live.mastodon import Mastodon
+from klda.sources.live.protocol import Source
+from klda.sources.live.replay import Replay
+from klda.sources.live.x_v2 import XStream
+
+SOURCES: dict[str, Callable[..., Source]] = {
+    "jetstream": Jetstream,
+    "mastodon": Mastodon,
+    "x": XStream,
+    "kafka": Kafka,
+    "folder": Folder,
+    "replay": Replay,
+}
+
+
+def source_of(settings: str | Mapping[str, Any]) -> Source:
+    """The source that the settings describe: `kind`, `kind:address`, or a table with `kind` and the source's options.
+
+    >>> source_of("jetstream").name
+    'jetstream jetstream2.us-east.bsky.network'
+    >>> source_of("mastodon:https://fosstodon.org").name
+    'mastodon fosstodon.org'
+    >>> source_of({"kind": "mastodon", "server": "https://fosstodon.org", "timeline": "hashtag"}).unfiltered
+    False
+    """
+    if isinstance(settings, str):
+        kind, colon, address = settings.partition(":")
+        options: dict[str, Any] = {_parameters(kind)[0]: address} if colon else {}
+    else:
+        options = dict(settings)
+        kind = str(options.pop("kind", ""))
+    names = _parameters(kind)
+    make = SOURCES[kind]
+    hints = get_type_hints(make.__init__)
+    for name, value in options.items():
+        if name not in names:
+            raise SettingError(f"{kind}: there is no option {name!r}; there are {', '.join(names)}")
+        adapter: TypeAdapter[Any] = TypeAdapter(hints[name], config=ConfigDict(arbitrary_types_allowed=True))
+        try:
+            options[name] = adapter.validate_python(value)
+        except ValidationError as error:
+            raise SettingError(f"{kind}: {name}={value!r} cannot be used ({error.errors()[0]['msg']})") from error
+    try:
+        return make(**options)
+    except TypeError as error:
+        raise SettingError(f"{kind}: needs {names[0]!r}, as in {kind}:{names[0]}") from error
+
+
+def _parameters(kind: str) -> list[str]:
+    """The options of a kind of source, its address first."""
+    if kind not in SOURCES:
+        raise SettingError(f"source {kind!r} is not known; choose one of {', '.join(SOURCES)}")
+    return list(inspect.signature(SOURCES[kind]).parameters)

@@ -1,0 +1,78 @@
+"""An archive played again as if it were live: at its own pace, faster, or as fast as it can be read."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Iterator
+from itertools import groupby
+
+import pyarrow as pa
+
+from klda.corpus.posts import POST_SCHEMA, HasBatches
+from klda.errors import SettingError
+from klda.sources.files import PathLike
+from klda.sources.formats.outcome import Row
+from klda.sources.live.protocol import Burst, Health, Received
+from klda.sources.reader import read_posts
+from klda.types import KeywordSet
+
+BURST = 1024
+
+
+class Replay:
+    """The posts of an archive, in its order; the cursor is how many have passed. It ends when the archive does.
+
+    posts: a file or folder, several of them, or anything with `batches()`. speed: seconds of the archive in one
+    second of ours; 0 waits for nothing.
+    """
+
+    replayable = True
+    unfiltered = True
+    name = "replay"
+
+    def __init__(self, posts: HasBatches | PathLike | list[PathLike], *, speed: float = 0.0) -> None:
+        if speed < 0:
+            raise SettingError(f"speed must not be negative, got {speed}")
+        self.health = Health()
+        self._posts = posts if isinstance(posts, HasBatches) else read_posts(posts)
+        self._speed = speed
+
+    async def update_keywords(self, keywords: KeywordSet) -> None:
+        """Does nothing: everything arrives anyway."""
+
+    async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
+        """Yields the posts after the cursor."""
+        if cursor is not None and not cursor.isdecimal():
+            raise SettingError(f"cursor {cursor!r}: those of a replay are numbers of posts")
+        passed = skipped = int(cursor or 0)
+        began, first = time.monotonic(), None
+        for rows in _after(self._posts, skipped):
+            for due, together in groupby(rows, key=lambda row: row.time if self._speed else 0):
+                first = due if first is None else first
+                if self._speed:
+                    wait = (due - first) / 1e6 / self._speed - (time.monotonic() - began)
+                    await asyncio.sleep(max(wait, 0.0))
+                events = tuple(map(Received, together))
+                for event in events:
+                    self.health.count(event)
+                passed += len(events)
+                yield Burst(events, str(passed))
+            await asyncio.sleep(0)
+
+
+def _after(posts: HasBatches, skipped: int) -> Iterator[list[Row]]:
+    """The rows after the first so many, a burst at a time."""
+    for batch in posts.batches():
+        start = min(skipped, batch.num_rows)
+        skipped -= start
+        for first in range(start, batch.num_rows, BURST):
+            yield rows_of(batch.slice(first, BURST))
+
+
+def rows_of(batch: pa.RecordBatch) -> list[Row]:
+    """A batch of the post table as rows."""
+    columns = [batch.column(name) for name in POST_SCHEMA.names]
+    columns[1] = columns[1].cast(pa.int64())
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
+    return [Row._make((*row[:6], tuple(row[6] or ()), *row[7:])) for row in rows]

@@ -1,0 +1,186 @@
+"""X API v2: the filtered stream and the rules that it follows.
+
+The past cannot be read again, except for the last minutes where the access level allows a backfill; so every time
+without a connection is a gap, and recorded. The cursor is the time, in microseconds, at which the stream was last
+heard of.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import orjson
+
+from klda.errors import SettingError, SourceError
+from klda.policies.rules import X2_RULES, platform_rules
+from klda.sources.formats import x_v2
+from klda.sources.formats.outcome import Bad, Row, Skip
+from klda.sources.formats.values import items, part
+from klda.sources.live.buffer import Buffer, buffered
+from klda.sources.live.http import TRANSIENT, Token, accepted, lines
+from klda.sources.live.protocol import Burst, Gap, Health, Received
+from klda.sources.live.recent import Recent
+from klda.sources.live.reconnect import Backoff, Busy, reconnecting, retried
+from klda.sources.reasons import BROKEN_JSON, KEEP_ALIVE, NOT_AN_OBJECT, TOO_LONG
+from klda.types import KeywordSet
+
+API = "https://api.x.com"
+TOKEN = "X_BEARER_TOKEN"  # noqa: S105 - the name of a variable
+KEEP_ALIVE_SECONDS = 20.0
+OURS = "klda: "
+"""How the tags of our rules begin; other rules of the account are left alone."""
+
+_FIELDS = {
+    "tweet.fields": "author_id,conversation_id,created_at,entities,lang,note_tweet,public_metrics,referenced_tweets",
+    "expansions": "author_id,referenced_tweets.id",
+    "user.fields": "public_metrics,username",
+}
+
+
+class XStream:
+    """Posts of X that match the keywords, filtered by X.
+
+    token: the environment variable that holds the bearer token. backfill_minutes: how far back a new connection may
+    reach, 0 to 5, where the access level has it. stall: seconds without a sign of life before the connection is
+    given up; X sends one every 20.
+    """
+
+    replayable = False
+    unfiltered = False
+    name = "X filtered stream"
+
+    def __init__(
+        self,
+        server: str = API,
+        *,
+        token: str = TOKEN,
+        backfill_minutes: int = 0,
+        adjacent: bool = False,
+        stall: float = 1.5 * KEEP_ALIVE_SECONDS,
+        backoff: Backoff | None = None,
+    ) -> None:
+        if not 0 <= backfill_minutes <= 5:
+            raise SettingError(f"backfill_minutes must lie between 0 and 5, got {backfill_minutes}")
+        self.health = Health()
+        self._server, self._token, self._adjacent = server.rstrip("/"), Token(token), adjacent
+        self._backfill, self._backoff = backfill_minutes, backoff or Backoff()
+        self._timeout = httpx.Timeout(10.0, read=stall)
+
+    async def update_keywords(self, keywords: KeywordSet) -> None:
+        """Brings X's rules in line with the keywords: the new ones are added before the old ones are removed."""
+        [request] = platform_rules(keywords, "x-v2", adjacent=self._adjacent).requests
+        wanted = {rule["value"]: rule for rule in request["add"]}
+        trouble = (*TRANSIENT, orjson.JSONDecodeError)
+        try:
+            await retried(lambda: self._synchronise(wanted), trouble, self._backoff)
+        except (Busy, *trouble) as error:
+            raise SourceError(f"{self.name}: the rules could not be changed ({error}); try again later") from error
+
+    async def _synchronise(self, wanted: dict[str, dict[str, str]]) -> None:
+        there = items(await self._rules(None), "data")
+        values = {rule.get("value") for rule in there}
+        add = [rule for value, rule in wanted.items() if value not in values]
+        if len(there) + len(add) > X2_RULES:
+            raise SettingError(
+                f"X takes {X2_RULES} rules: {len(there)} are there and {len(add)} are to be added before the old ones "
+                "go; take out keywords or forms"
+            )
+        if add:
+            answer = await self._rules({"add": add})
+            if part(part(answer, "meta"), "summary").get("not_created"):
+                raise SettingError(f"X refused rules: {self._token.redacted(str(answer.get('errors')))[:300]}")
+        ours = [rule for rule in there if str(rule.get("tag", "")).startswith(OURS)]
+        old = [rule.get("id") for rule in ours if rule.get("value") not in wanted]
+        if old:
+            await self._rules({"delete": {"ids": old}})
+
+    def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
+        """Yields what arrives from now on, after what X fills back."""
+        try:
+            heard = None if cursor is None else int(cursor)
+        except ValueError as error:
+            raise SettingError(f"cursor {cursor!r}: those of X's stream are microseconds since 1970") from error
+        return buffered(_Listening(self, heard).run, cursor)
+
+    async def _rules(self, change: dict[str, Any] | None) -> dict[str, Any]:
+        """Reads the rules, or changes them."""
+        url = f"{self._server}/2/tweets/search/stream/rules"
+        async with httpx.AsyncClient(timeout=self._timeout, headers=self._token.headers()) as client:
+            answer = await (client.get(url) if change is None else client.post(url, json=change))
+            await accepted(answer, self.name, self._token)
+            content = orjson.loads(answer.content)
+        return content if isinstance(content, dict) else {}
+
+
+class _Listening:
+    """One run of the stream, over as many connections as it takes."""
+
+    def __init__(self, source: XStream, heard: int | None) -> None:
+        self._source, self._heard = source, heard
+        self._recent = Recent()
+
+    async def run(self, buffer: Buffer) -> None:
+        """Listens for ever."""
+        source = self._source
+        await reconnecting(lambda: self._session(buffer), TRANSIENT, source.health, source._backoff)
+
+    async def _session(self, buffer: Buffer) -> None:
+        """One connection, until it breaks, stalls, or is refused."""
+        source = self._source
+        missed = 0.0 if self._heard is None else (_now() - self._heard) / 1e6
+        back = min(source._backfill, math.ceil(missed / 60)) if self._heard is not None else 0
+        query = {**_FIELDS, **({"backfill_minutes": str(back)} if back else {})}
+        url = f"{source._server}/2/tweets/search/stream"
+        async with (
+            httpx.AsyncClient(timeout=source._timeout, headers=source._token.headers()) as client,
+            client.stream("GET", url, params=query, headers={"Accept-Encoding": "identity"}) as response,
+        ):
+            await accepted(response, source.name, source._token)
+            if self._heard is not None:
+                filled = missed <= 60 * back
+                await buffer.put(Gap(_time(self._heard), _time(_now()), "not connected", filled), self._mark())
+            async for line in lines(response):
+                await self._take(line, buffer)
+
+    async def _take(self, line: bytes | None, buffer: Buffer) -> None:
+        health = self._source.health
+        self._heard = _now()
+        for outcome in _outcomes(line):
+            if not isinstance(outcome, Row):
+                health.reject(outcome)
+                health.received += outcome == Skip(KEEP_ALIVE)
+                buffer.advance(self._mark())
+            elif self._recent.is_new(event := Received(outcome)):
+                health.count(event)
+                await buffer.put(event, self._mark())
+            else:
+                health.duplicates += 1
+
+    def _mark(self) -> str:
+        return str(self._heard)
+
+
+def _outcomes(line: bytes | None) -> list[Row | Skip | Bad]:
+    """What a line brings."""
+    if line is None:
+        return [Bad(TOO_LONG)]
+    if not line.strip():
+        return [Skip(KEEP_ALIVE)]
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return [Bad(BROKEN_JSON, value=line[:100])]
+    return list(x_v2.parse_envelope(record)) if isinstance(record, dict) else [Bad(NOT_AN_OBJECT, value=record)]
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def _time(microseconds: int) -> datetime:
+    return datetime.fromtimestamp(microseconds / 1e6, UTC)
