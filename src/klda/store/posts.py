@@ -23,6 +23,7 @@ from klda.errors import StoreError
 from klda.store import commits
 from klda.store.commits import Change, Position
 from klda.store.layout import PARTITIONS, ROW_SCHEMA, rows, window_name, window_start
+from klda.store.leftovers import sweep
 from klda.store.pseudonyms import Pseudonyms
 from klda.store.reading import StoredPosts, guarded
 from klda.store.recent import RecentIds
@@ -306,7 +307,7 @@ class PostStore:
             table.update_incremental()
             table.create_checkpoint()
             table.cleanup_metadata()
-        return len(removed)
+            return len(removed) + sweep(self.uri, grace)
 
 
 def _part(table: pa.Table, sample: bool) -> pa.Table:

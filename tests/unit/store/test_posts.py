@@ -192,6 +192,22 @@ def test_a_deleted_post_is_gone_from_the_files_of_every_version(store: PostStore
     assert store.delete(["a"]) == 0
 
 
+@pytest.mark.parametrize("as_uri", [False, True])
+def test_what_a_crash_left_behind_goes_with_the_next_vacuum(tmp_path: Path, as_uri: bool) -> None:
+    place = tmp_path / "my posts"
+    store = PostStore(place.as_uri() if as_uri else place, Windowing())
+    store.append(posts("a"), [["m"]], source="s", batch=1, cursor="1")
+    whole = next(place.rglob("*.parquet"))
+    left = [whole.with_name("part-1.zstd.parquet#1"), whole.with_name("part-2.zstd.parquet")]
+    for path in left:
+        path.write_bytes(b"half")
+    store.vacuum()
+    assert all(path.exists() for path in left), "it may still be being written"
+    assert store.vacuum(timedelta(0)) == 2
+    assert not any(path.exists() for path in left)
+    assert whole.exists()
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(hostile=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20))
 def test_ids_are_never_read_as_sql(tmp_path_factory: pytest.TempPathFactory, hostile: str) -> None:
