@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klda.corpus.corpus import Corpus
+from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.errors import DataError
 from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy
-from klda.policies.word_counts import keyword_word_counts, recency
+from klda.policies.word_counts import keyword_word_counts, recency, word_counts
 from klda.selection.arrays import Floats
 from klda.selection.word_distribution import from_counts, from_topics
 from klda.types import Progress
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_DOCUMENTS = 2000
 """Recent documents from which the weight of topics is learnt."""
-SETS_PER_KEYWORD = 16
+SETS_PER_KEYWORD = 12
 """Keyword sets over which the words of a keyword are averaged."""
 
 
@@ -36,10 +37,12 @@ class KLDAPolicy(ScoredPolicy):
     """
 
     n_topics: int = 5
-    half_life: float = 1.0
+    half_life: float = 0.7
     strength: float = 1000.0
     iterations: int = 200
     """Of training."""
+    n_words: int = 6000
+    """The most frequent words are told apart by the model; rarer ones follow the counts alone."""
     model: KLDA | None = None
 
     name = "klda"
@@ -50,17 +53,9 @@ class KLDAPolicy(ScoredPolicy):
         """Recent counts with the model as prior. # (Q, V)"""
         history = evidence.history
         model = self.model or self._trained(history, int(generator.integers(2**31)), progress)
-        if model.vocabulary_.words != history.vocabulary.words:
-            raise DataError(
-                "the model has another vocabulary than the posts; prepare them with vocabulary=model.vocabulary_"
-            )
-        known = history if model.candidates_ == history.candidates else history.with_candidates(model.candidates_)
-        expected = expected_words(model, known, keyword_word_counts(known, self.half_life), generator)
-        prior = np.tile(background, (len(history.candidates), 1))  # what the model does not know starts from everything
-        for column, keyword in enumerate(history.candidates):
-            if keyword in known.candidates:
-                prior[column] = from_counts(expected[known.candidates.index(keyword)], background, 1.0)
-        return from_counts(keyword_word_counts(history, self.half_life), prior, self.strength)
+        counts = keyword_word_counts(history, self.half_life)
+        prior = from_counts(expected_words(model, history, counts, background, generator), background, 1.0)
+        return from_counts(counts, prior, self.strength)
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
         from klda.model.klda import KLDA  # brings torch
@@ -69,22 +64,43 @@ class KLDAPolicy(ScoredPolicy):
             n_topics=self.n_topics,
             pretraining_iterations=self.iterations,
             max_iterations=0,
-            half_life=1.5 * self.half_life,
+            half_life=2 * self.half_life,
             random_state=seed,
         )
-        return model.fit(history, progress=progress)
+        counts = np.sort(word_counts(history))[::-1]
+        least = int(counts[min(self.n_words, len(counts) - 1)]) + 1
+        return model.fit(recoded(history, frequent_vocabulary(history, least)), progress=progress)
 
 
-def expected_words(model: KLDA, history: Corpus, counts: Floats, generator: np.random.Generator) -> Floats:
+def expected_words(
+    model: KLDA, history: Corpus, counts: Floats, background: Floats, generator: np.random.Generator
+) -> Floats:
     """Tokens that the model expects from posts with each keyword, as many as were counted (Q, V). # (Q, V)
 
-    The model explains the words that are not keywords; those that are come from the counts themselves.
+    The model explains the words that are not keywords; those that are come from the counts themselves. What it does
+    not tell apart, rare words and candidates it was not trained on, is as in the background (V,).
     """
+    words = np.array([history.vocabulary.index(word) for word in model.vocabulary_.words])  # (words of the model,)
+    if (words[1:] == 0).any():
+        raise DataError(
+            "the model has another vocabulary than the posts; prepare them with vocabulary=model.vocabulary_"
+        )
+    rare = np.ones(len(history.vocabulary), dtype=np.bool_)
+    rare[words[1:]] = False
+    known = history if model.candidates_ == history.candidates else history.with_candidates(model.candidates_)
+    averaged = _averaged(model, recoded(known, model.vocabulary_), generator)  # (Q of the model, words of the model)
+    modelled = np.tile(background, (len(history.candidates), 1))
+    for row, keyword in enumerate(model.candidates_):
+        if keyword in history.candidates:
+            column = history.candidates.index(keyword)
+            modelled[column, rare] *= averaged[row, 0] / background[rare].sum()
+            modelled[column, words[1:]] = averaged[row, 1:]
+
     is_keyword = np.zeros(len(history.vocabulary), dtype=np.bool_)
     is_keyword[history.keyword_words.values] = True
     rest = np.where(is_keyword, 0.0, counts).sum(axis=1, keepdims=True)  # (Q, 1) tokens for the model to explain
-    modelled = np.where(is_keyword, 0.0, _averaged(model, history, generator))
-    modelled *= rest / np.maximum(modelled.sum(axis=1, keepdims=True), 1e-12)
+    modelled[:, is_keyword] = 0.0
+    modelled *= rest / modelled.sum(axis=1, keepdims=True)
     return np.where(is_keyword, counts, modelled)
 
 

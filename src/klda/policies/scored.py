@@ -13,7 +13,7 @@ from klda.policies.assemble import assemble
 from klda.policies.evidence import Evidence
 from klda.policies.findings import explain, roles
 from klda.policies.proposal import FrontierPoint, Proposal
-from klda.policies.subject import SMOOTHING, Subject
+from klda.policies.subject import Subject
 from klda.policies.word_counts import keyword_word_counts
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
 from klda.selection.anchor import held_back
@@ -24,6 +24,8 @@ from klda.selection.sets import SetProblem, set_problem
 from klda.selection.word_distribution import mixture
 from klda.types import Budget, KeywordSet, Progress, silent
 
+MEASURED_SMOOTHING = 0.05
+"""Tokens that next window's measurement adds to every word: five topics of plain LDA with η = 0.01."""
 POST_PRICE = 0.1
 """What as many posts as today's list brings cost, in shares of retention or new ground."""
 OFF_TOPIC_PRICE = 0.1
@@ -72,7 +74,7 @@ class ScoredPolicy:
         evidence = Evidence.of(history, current, candidates, budget)
         subject = Subject.of(evidence, self.founding)
         words = self.estimate(evidence, subject.background, generator=generator, progress=progress)  # (Q, V)
-        extensions, scores = self.extensions(evidence, words, subject.background, generator)
+        extensions, scores = self.extensions(evidence, words, generator)
 
         distances = subject.distances(words)
         held = self.held(evidence, subject, distances, budget)
@@ -99,7 +101,7 @@ class ScoredPolicy:
         )
 
     def extensions(
-        self, evidence: Evidence, words: Floats, background: Floats, generator: np.random.Generator
+        self, evidence: Evidence, words: Floats, generator: np.random.Generator
     ) -> tuple[Extensions, ExpectedScores | None]:
         """Every candidate that qualifies to extend each current keyword, the best first, and the scores behind it."""
         if not self.scored_as_measured:
@@ -110,8 +112,8 @@ class ScoredPolicy:
             evidence.frequency,
             evidence.current,
             keyword_word_counts(evidence.last).sum(axis=1),
-            prior=background,
-            strength=SMOOTHING,
+            prior=np.full(words.shape[1], 1 / words.shape[1]),
+            strength=MEASURED_SMOOTHING * words.shape[1],
             generator=generator,
             top=None,
             divergence=self.divergence,
