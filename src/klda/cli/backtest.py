@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from klda.cli import options as o
+from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import parse_mapping
-from klda.cli.output import Format, out, print_json, print_table
+from klda.cli.output import Format, estimate_text, out, print_json, print_table
 from klda.cli.progress import console, progress_bar
 from klda.errors import SettingError
 
@@ -48,8 +45,6 @@ def backtest(
 ) -> None:
     """Judge policies on an archive: open loop by the paper's protocol, or closed loop where each owns its filter."""
     from klda.cli.inputs import Reading
-    from klda.corpus.corpus import Corpus
-    from klda.evaluation.archive import Archive
     from klda.evaluation.backtest import BacktestSettings, run, tasks
     from klda.evaluation.open_loop import HISTORIES
     from klda.evaluation.parallel import process_map
@@ -60,31 +55,23 @@ def backtest(
         raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")
     chosen = load_subjects(subjects, split)
     reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
-    folder = work or _cache(archive, asdict(reading) | {"window": window})
     with progress_bar(quiet=output is Format.json) as progress:
-        corpus_folder = _prepared(folder / "archive", archive, chosen, reading, window, progress)
-        training_folder = None
-        if training is not None:
-            training_folder = str(
-                _prepared(folder / "training", [training], chosen, Reading({}, False), window, progress)
-            )
-        whole = Archive(Corpus.load(corpus_folder))
-        names = _names(policies, closed_loop)
+        replay = open_replay(archive, chosen, reading, window, work=work, training=training, progress=progress)
+        names = policy_names(policies, closed_loop=closed_loop)
         settings = BacktestSettings(
             policies=names,
             loop="closed" if closed_loop else "open",
             weeks=weeks,
-            tops=_numbers(top),
+            tops=list_sizes(top),
             history=history,
             n_candidates=candidates,
             max_terms=terms,
             sample_rate=sample,
-            training=training_folder,
+            training=replay.training,
             seed=seed,
         )
-        results_folder = folder / f"{settings.loop}-{_key(asdict(settings) | {'policies': None})}"
-        windows = _windows(test_weeks, whole)
-        jobs = tasks(whole, corpus_folder, results_folder, chosen, settings, windows)
+        windows = windows_to_test(test_weeks, replay.archive)
+        jobs = tasks(replay.archive, replay.corpus, replay.results(settings), chosen, settings, windows)
         try:
             results = list(run(jobs, map=process_map(workers), progress=progress))
         except KeyboardInterrupt:
@@ -107,80 +94,14 @@ def backtest(
         _print_open(summary, settings.tops)
 
 
-def _prepared(folder: Path, files: list[Path], subjects: Any, reading: Any, window: str, progress: Any) -> Path:
-    """The corpus of an archive, made once."""
-    from klda.corpus.corpus import Corpus
-    from klda.types import KeywordSet
-
-    if not (folder / "corpus.json").is_file():
-        keywords = KeywordSet(tuple(k for subject in subjects for k in subject.keywords))
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        Corpus.from_posts(reading.posts(files), keywords, window=window, progress=progress).save(folder)
-    return folder
-
-
-def _cache(files: list[Path], reading: dict[str, Any]) -> Path:
-    """A folder of the user's cache for this archive, as it is now, read in this way."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    facts = [(str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns) if f.exists() else str(f) for f in files]
-    return home / "klda" / "backtest" / _key({"files": facts, **reading})
-
-
-def _key(facts: dict[str, Any]) -> str:
-    return hashlib.sha256(repr(sorted(facts.items())).encode()).hexdigest()[:16]
-
-
-def _names(text: str, closed_loop: bool) -> tuple[str, ...]:
-    from klda.evaluation.closed_loop import ORACLES
-    from klda.policies.registry import policies
-
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    known = (*policies(), *(ORACLES if closed_loop else ()))
-    if names == ("all",):
-        return tuple(name for name in known if name != "klda-paper")
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        raise SettingError(f"--policies {text!r}: no policy {', '.join(unknown)}; there are all, {', '.join(known)}")
-    return names
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise SettingError(f"--top {text!r}: give numbers from 1 on, with commas")
-    return tuple(int(part) for part in parts)
-
-
-def _windows(text: str, archive: Any) -> list[int]:
-    """Test windows: the last so many, or those that contain the given dates."""
-    n = archive.n_windows
-    if text.isdecimal():
-        count = int(text)
-        if not 1 <= count <= n:
-            raise SettingError(f"--test-weeks {text}: the archive has {n} windows")
-        return list(range(n - count, n))
-    found = []
-    for part in text.split(","):
-        try:
-            day = date.fromisoformat(part.strip())
-        except ValueError:
-            raise SettingError(f"--test-weeks {part!r}: give a number, or dates like 2020-04-06") from None
-        spans = ((i, w.start.date(), w.end.date()) for i, w in enumerate(archive.corpus.windows))
-        inside = [i for i, start, end in spans if start <= day < end]
-        if not inside:
-            raise SettingError(f"--test-weeks {part}: the archive has no window with that day")
-        found.extend(inside)
-    return found
-
-
 def _print_open(summary: dict[str, Any], tops: tuple[int, ...]) -> None:
     for reading, part in (("raw truth", summary), ("corrected truth", summary["corrected"])):
         rows = []
         for name, entry in part["policies"].items():
-            cells = [_interval(entry[m][str(t)]) for t in tops for m in ("accuracy", "coverage", "skill")]
+            cells = [estimate_text(entry[m][str(t)]) for t in tops for m in ("accuracy", "coverage", "skill")]
             rows.append((name, *cells))
         header = ("policy", *(f"{m} top {t}" for t in tops for m in ("accuracy", "coverage", "skill")))
-        limits = ", ".join(f"top {t} {_interval(part['ceiling'][str(t)])}" for t in tops)
+        limits = ", ".join(f"top {t} {estimate_text(part['ceiling'][str(t)])}" for t in tops)
         print_table(f"{summary['n_cases']} cases, {reading}; ceiling {limits}", header, rows)
     if summary["n_left_out"]:
         out.print(f"{summary['n_left_out']} cases with fewer than 30 frequent candidates do not count.", style="dim")
@@ -189,16 +110,8 @@ def _print_open(summary: dict[str, Any], tops: tuple[int, ...]) -> None:
 
 def _print_closed(summary: dict[str, Any]) -> None:
     measures = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
-    rows = [(name, *(_interval(entry[m]) for m in measures)) for name, entry in summary["policies"].items()]
+    rows = [(name, *(estimate_text(entry[m]) for m in measures)) for name, entry in summary["policies"].items()]
     print_table("Closed loop, mean over subjects and windows", ("policy", *measures), rows)
     for subject, entry in summary["subjects"].items():
         rows = [(name, *(e[m] for m in ("recall", "precision", "f1", "volume", "drift"))) for name, e in entry.items()]
         print_table(subject, ("policy", "recall", "precision", "f1", "volume", "drift"), rows)
-
-
-def _interval(value: dict[str, float | None] | None) -> str:
-    if value is None or value["mean"] is None:
-        return "–"
-    digits = 0 if abs(value["mean"]) >= 100 else 2
-    spread = "" if value["low"] is None else f" ({value['low']:.{digits}f}–{value['high']:.{digits}f})"
-    return f"{value['mean']:.{digits}f}{spread}"

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -64,9 +64,26 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
     out.print(table)
 
 
+def estimate_text(value: Mapping[str, float | None] | None) -> str:
+    """A mean with its interval.
+
+    >>> estimate_text({"mean": 0.301, "low": 0.25, "high": 0.36}), estimate_text(None)
+    ('0.30 (0.25–0.36)', '–')
+    """
+    if value is None or value["mean"] is None:
+        return "–"
+    digits = 0 if abs(value["mean"]) >= 100 else 2
+    if value["low"] is None or value["high"] is None:
+        return f"{value['mean']:.{digits}f}"
+    to = "–" if value["low"] >= 0 else " to "
+    return f"{value['mean']:.{digits}f} ({value['low']:.{digits}f}{to}{value['high']:.{digits}f})"
+
+
 def _cell(value: Any) -> Text:
     if value is None:
         return Text("–", justify="right")
+    if isinstance(value, Mapping):
+        return Text(estimate_text(value), justify="right")
     if isinstance(value, bool):
         return Text("yes" if value else "no")
     if isinstance(value, int):

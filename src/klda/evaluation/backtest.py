@@ -106,31 +106,21 @@ def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) ->
 
 def run_open_case(task: Task) -> Plain:
     """Truth and every policy's answer in one case; what is in the work folder already is not run again."""
-    archive, settings, subject = _archive(task.corpus), task.settings, task.subject
-    name = f"{subject.name}-{_stamp(archive, task.test_window)}"
+    archive, settings = archive_of(task), task.settings
+    name = case_name(task)
     path = Path(task.work) / f"{name}.json"
-    known = _read(path)
+    known = read_result(path)
     missing = [p for p in settings.policies if p not in known.get("answers", {})]
     if known.get("finished") and not missing:
         return known
-    viral = Viral(training=settings.training) if settings.training else Viral()
     try:
-        case = open_loop_case(
-            archive,
-            subject,
-            task.test_window,
-            weeks=settings.weeks,
-            history=settings.history,
-            viral=viral,
-            n_candidates=settings.n_candidates,
-            generator=_generator(settings.seed, name, "case"),
-        )
+        case = case_of(task)
     except DataError as error:
         result = _identity(archive, task) | {"counts": False, "finished": True, "error": str(error), "answers": {}}
-        _write(path, result)
+        write_result(path, result)
         return result
     if not known:
-        truth = measure_truth(case.test, case.current, generator=_generator(settings.seed, name, "truth"))
+        truth = measure_truth(case.test, case.current, generator=generator_for(settings.seed, name, "truth"))
         known = _identity(archive, task) | _judged(truth, settings.tops) | {"answers": {}}
         known |= {
             "documents": len(case.history),
@@ -141,11 +131,35 @@ def run_open_case(task: Task) -> Plain:
             "notes": list(case.notes),
             "finished": True,
         }
-        _write(path, known)
+        write_result(path, known)
     for policy_name in missing:
-        known["answers"][policy_name] = _answered(policy_name, case, known, settings, viral, name)
-        _write(path, known)
+        known["answers"][policy_name] = _answered(policy_name, case, known, settings, name)
+        write_result(path, known)
     return known
+
+
+def case_of(task: Task) -> Case:
+    """The question that an open-loop task asks, the same whenever it is asked."""
+    settings = task.settings
+    return open_loop_case(
+        archive_of(task),
+        task.subject,
+        task.test_window,
+        weeks=settings.weeks,
+        history=settings.history,
+        viral=_viral(settings),
+        n_candidates=settings.n_candidates,
+        generator=generator_for(settings.seed, case_name(task), "case"),
+    )
+
+
+def case_name(task: Task) -> str:
+    """The name of an open-loop case, which is also that of its file."""
+    return f"{task.subject.name}-{_stamp(archive_of(task), task.test_window)}"
+
+
+def _viral(settings: BacktestSettings) -> Viral:
+    return Viral(training=settings.training) if settings.training else Viral()
 
 
 def _judged(truth: Truth, tops: Sequence[int]) -> Plain:
@@ -158,14 +172,14 @@ def _judged(truth: Truth, tops: Sequence[int]) -> Plain:
     }
 
 
-def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, viral: Viral, where: str) -> Plain:
+def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, where: str) -> Plain:
     """A policy's answers and scores; chance is the mean of many draws."""
     draws = RANDOM_DRAWS if name == "random" else 1
     top = max(settings.tops)
     totals: dict[str, list[Plain]] = {}
     for draw in range(draws):
-        chosen = viral if name == "viral" else policy_named(name, **_with_top(name, top, settings))
-        generator = _generator(settings.seed, where, f"{name}/{draw}")
+        chosen = _viral(settings) if name == "viral" else policy_named(name, **_with_top(name, top, settings))
+        generator = generator_for(settings.seed, where, f"{name}/{draw}")
         try:
             answer = ask(chosen, case, generator)
         except DataError as error:
@@ -184,10 +198,10 @@ def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, 
 
 def run_closed_case(task: Task) -> Plain:
     """Every window of one subject under one policy."""
-    archive, settings, subject = _archive(task.corpus), task.settings, task.subject
+    archive, settings, subject = archive_of(task), task.settings, task.subject
     name = f"{subject.name}-{task.policy}"
     path = Path(task.work) / f"{name}.json"
-    known = _read(path)
+    known = read_result(path)
     if known.get("finished"):
         return known
     windows = range(archive.n_windows)
@@ -200,7 +214,13 @@ def run_closed_case(task: Task) -> Plain:
     policy = task.policy if oracle else policy_named(task.policy, **settings.policy_settings.get(task.policy, {}))
     viral = Viral(training=settings.training) if settings.training else None
     weeks = run_closed_loop(
-        archive, subject, policy, loop, windows=windows, generator=_generator(settings.seed, name, "loop"), viral=viral
+        archive,
+        subject,
+        policy,
+        loop,
+        windows=windows,
+        generator=generator_for(settings.seed, name, "loop"),
+        viral=viral,
     )
     result = {
         "subject": subject.name,
@@ -209,8 +229,13 @@ def run_closed_case(task: Task) -> Plain:
         "weeks": [week.to_dict() for week in weeks],
         "finished": True,
     }
-    _write(path, result)
+    write_result(path, result)
     return result
+
+
+def archive_of(task: Task) -> Archive:
+    """The archive of a task; each process loads it once."""
+    return _archive(task.corpus)
 
 
 @lru_cache(maxsize=1)
@@ -233,7 +258,7 @@ def _stamp(archive: Archive, window: int) -> str:
     return archive.corpus.windows[window].start.date().isoformat()
 
 
-def _generator(seed: int, *names: str) -> np.random.Generator:
+def generator_for(seed: int, *names: str) -> np.random.Generator:
     """A generator of its own for each purpose, so that one policy more changes no other's result."""
     return np.random.default_rng([seed, crc32("/".join(names).encode())])
 
@@ -246,7 +271,8 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else round(value, 6)
 
 
-def _read(path: Path) -> Plain:
+def read_result(path: Path) -> Plain:
+    """What a file of results holds; nothing when it is not there or was not written to the end."""
     try:
         found: Plain = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -254,7 +280,8 @@ def _read(path: Path) -> Plain:
     return found
 
 
-def _write(path: Path, result: Plain) -> None:
+def write_result(path: Path, result: Plain) -> None:
+    """Writes a result; the file is either the old one or the whole new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(result, ensure_ascii=False), encoding="utf-8")

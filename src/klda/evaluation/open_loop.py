@@ -8,7 +8,7 @@ proposes, and the test week, collected with all candidates, tells which proposal
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan, nan
 from time import perf_counter
 from typing import Any, Literal
@@ -45,6 +45,8 @@ class Case:
     current: KeywordSet
     candidates: KeywordSet
     test: Corpus
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Where each candidate was found."""
     notes: tuple[str, ...] = ()
 
 
@@ -88,6 +90,7 @@ def open_loop_case(
         lists[-1],
         candidates,
         recoded(test, known.vocabulary),
+        found.origin,
         (*notes, *found.notes),
     )
 

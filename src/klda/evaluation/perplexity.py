@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,9 @@ class Perplexity:
     """Of KLDA and of the last window's LDA, judged on the test window."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """Plain data; None where a share of the gap is not defined."""
+        closed = {score: None if isnan(share) else share for score, share in asdict(self.gap_closed).items()}
+        return asdict(self) | {"gap_closed": closed}
 
 
 def measure_perplexity(

@@ -42,16 +42,16 @@ def _reading_summary(
     }
     for top in tops:
         grid = _grid(cases, names, reading, top)
-        result["ceiling"][str(top)] = _plain(_mean(grid, "ceiling", seed))
+        result["ceiling"][str(top)] = plain(mean(grid, "ceiling", seed))
         for name in names:
             entry = result["policies"][name]
             for measure in ("accuracy", "coverage", "keyword_accuracy"):
-                entry[measure][str(top)] = _plain(_mean(grid, f"{name}/{measure}", seed))
-            entry["skill"][str(top)] = _plain(_skill(grid, name, seed)) if "random" in names else None
+                entry[measure][str(top)] = plain(mean(grid, f"{name}/{measure}", seed))
+            entry["skill"][str(top)] = plain(_skill(grid, name, seed)) if "random" in names else None
             for other in names:
                 if other != name:
                     gain = _difference(grid, f"{name}/accuracy", f"{other}/accuracy", seed)
-                    result["paired"][name].setdefault(other, {})[str(top)] = _plain(gain)
+                    result["paired"][name].setdefault(other, {})[str(top)] = plain(gain)
     return result
 
 
@@ -90,19 +90,24 @@ def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: i
     found = [name for name in policies if f"{name}/volume" in grid.measures]
     summary: Plain = {"policies": {}, "paired": {}, "subjects": {}, "n_comparisons": len(found) - 1}
     for name in found:
-        summary["policies"][name] = {m: _plain(_mean(grid, f"{name}/{m}", seed)) for m in LOOP_MEASURES}
+        summary["policies"][name] = {m: plain(mean(grid, f"{name}/{m}", seed)) for m in LOOP_MEASURES}
         if name != "static" and "static" in found:
             gains = {m: _difference(grid, f"{name}/{m}", f"static/{m}", seed) for m in ("f1", "recall")}
-            summary["paired"][name] = {"static": {m: _plain(gain) for m, gain in gains.items()}}
+            summary["paired"][name] = {"static": {m: plain(gain) for m, gain in gains.items()}}
     for result in results:
         weeks = result["weeks"][1:]
         means = {m: _plain_mean([_nan(week[m]) for week in weeks]) for m in LOOP_MEASURES}
         entry = summary["subjects"].setdefault(result["subject"], {})
-        entry[result["policy"]] = means | {"cap": result["cap"], "last_list": weeks[-1]["keywords"] if weeks else []}
+        entry[result["policy"]] = means | {
+            "cap": result["cap"],
+            "last_list": weeks[-1]["keywords"] if weeks else [],
+            "weeks": [{"window": week["window"]} | {m: _rounded(week[m]) for m in LOOP_MEASURES} for week in weeks],
+        }
     return summary
 
 
-def _mean(grid: Grid, measure: str, seed: int) -> Estimate:
+def mean(grid: Grid, measure: str, seed: int) -> Estimate:
+    """The mean of a measure over the cases that count, with its interval; NaN for one that was never taken."""
     if measure not in grid.measures:
         return Estimate(float("nan"), float("nan"), float("nan"))
     return interval(grid, lambda means: means[measure], generator=np.random.default_rng(seed))
@@ -117,10 +122,15 @@ def _plain_mean(values: Sequence[float]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
 def _nan(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _plain(estimate: Estimate) -> dict[str, float | None]:
+def plain(estimate: Estimate) -> dict[str, float | None]:
+    """An estimate as plain data; None where it is not known."""
     values = {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
     return {name: None if np.isnan(value) else round(value, 4) for name, value in values.items()}

@@ -1,0 +1,136 @@
+"""What the commands that replay an archive share: the prepared archive, its cache, and how options name cases."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from klda.errors import SettingError
+
+if TYPE_CHECKING:
+    from klda.cli.inputs import Reading
+    from klda.evaluation.archive import Archive
+    from klda.evaluation.backtest import BacktestSettings
+    from klda.evaluation.subjects import Subject
+    from klda.types import Progress
+
+
+@dataclass(frozen=True)
+class Replay:
+    """An archive that is ready to be replayed, and the folder in which everything about it is kept."""
+
+    folder: Path
+    archive: Archive
+    corpus: Path
+    """Folder of the archive's corpus."""
+    training: str | None
+    """Folder of the corpus from which `viral` learns."""
+
+    def results(self, settings: BacktestSettings) -> Path:
+        """The folder of results under these settings; the choice of policies does not matter."""
+        return self.folder / f"{settings.loop}-{_key(asdict(settings) | {'policies': None})}"
+
+
+def open_replay(
+    files: list[Path],
+    subjects: Sequence[Subject],
+    reading: Reading,
+    window: str,
+    *,
+    work: Path | None,
+    training: Path | None,
+    progress: Progress,
+) -> Replay:
+    """The archive in these files, prepared once and kept in `work` or the user's cache."""
+    from klda.cli.inputs import Reading
+    from klda.corpus.corpus import Corpus
+    from klda.evaluation.archive import Archive
+
+    folder = work or _cache(files, asdict(reading) | {"window": window})
+    corpus = _prepared(folder / "archive", files, subjects, reading, window, progress)
+    learn_from = None
+    if training is not None:
+        learn_from = str(_prepared(folder / "training", [training], subjects, Reading({}, False), window, progress))
+    return Replay(folder, Archive(Corpus.load(corpus)), corpus, learn_from)
+
+
+def _prepared(
+    folder: Path, files: list[Path], subjects: Sequence[Subject], reading: Reading, window: str, progress: Progress
+) -> Path:
+    from klda.corpus.corpus import Corpus
+    from klda.types import KeywordSet
+
+    if not (folder / "corpus.json").is_file():
+        keywords = KeywordSet(tuple(k for subject in subjects for k in subject.keywords))
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        Corpus.from_posts(reading.posts(files), keywords, window=window, progress=progress).save(folder)
+    return folder
+
+
+def _cache(files: list[Path], reading: dict[str, Any]) -> Path:
+    """A folder of the user's cache for this archive, as it is now, read in this way."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    facts = [(str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns) if f.exists() else str(f) for f in files]
+    return home / "klda" / "backtest" / _key({"files": facts, **reading})
+
+
+def _key(facts: dict[str, Any]) -> str:
+    return hashlib.sha256(repr(sorted(facts.items())).encode()).hexdigest()[:16]
+
+
+def policy_names(text: str, *, closed_loop: bool = False) -> tuple[str, ...]:
+    """The policies that a text names, with commas; `all` are all but the slow transcription of the paper.
+
+    >>> policy_names("counting, random")
+    ('counting', 'random')
+    """
+    from klda.evaluation.closed_loop import ORACLES
+    from klda.policies.registry import policies
+
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    known = (*policies(), *(ORACLES if closed_loop else ()))
+    if names == ("all",):
+        return tuple(name for name in known if name != "klda-paper")
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        raise SettingError(f"--policies {text!r}: no policy {', '.join(unknown)}; there are all, {', '.join(known)}")
+    return names
+
+
+def list_sizes(text: str) -> tuple[int, ...]:
+    """Sizes of lists, with commas.
+
+    >>> list_sizes("2,3")
+    (2, 3)
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise SettingError(f"--top {text!r}: give numbers from 1 on, with commas")
+    return tuple(int(part) for part in parts)
+
+
+def windows_to_test(text: str, archive: Archive) -> list[int]:
+    """Test windows: the last so many, or those that contain the given dates."""
+    n = archive.n_windows
+    if text.isdecimal():
+        count = int(text)
+        if not 1 <= count <= n:
+            raise SettingError(f"--test-weeks {text}: the archive has {n} windows")
+        return list(range(n - count, n))
+    found = []
+    for part in text.split(","):
+        try:
+            day = date.fromisoformat(part.strip())
+        except ValueError:
+            raise SettingError(f"--test-weeks {part!r}: give a number, or dates like 2020-04-06") from None
+        spans = ((i, w.start.date(), w.end.date()) for i, w in enumerate(archive.corpus.windows))
+        inside = [i for i, start, end in spans if start <= day < end]
+        if not inside:
+            raise SettingError(f"--test-weeks {part}: the archive has no window with that day")
+        found.extend(inside)
+    return found

@@ -1,0 +1,97 @@
+"""`klda study`: the paper's tables, perplexity, or the choice of a divergence, on any archive."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from klda.cli import options as o
+from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
+from klda.cli.arguments import parse_mapping
+from klda.cli.output import Format, out, print_json, print_table
+from klda.cli.progress import console, progress_bar
+
+
+class StudyName(StrEnum):
+    """What can be studied."""
+
+    tables = "tables"
+    perplexity = "perplexity"
+    divergence = "divergence"
+
+
+class HistoryName(StrEnum):
+    """Who collected the history."""
+
+    viral = "viral"
+    static = "static"
+    full = "full"
+
+
+def study(
+    archive: o.Files,
+    subjects: Annotated[Path, typer.Option(help="JSON or TOML file of subjects: name, keywords, labels, split.")],
+    study: Annotated[StudyName, typer.Option(help="Which study.")] = StudyName.tables,
+    split: Annotated[str | None, typer.Option(help="Only the subjects of this split.")] = None,
+    policies: Annotated[str, typer.Option("--policies", "-p", help="Whose advice the tables show.")] = "klda,viral",
+    weeks: Annotated[int, typer.Option(min=1, help="Windows of history before a test window.")] = 10,
+    test_weeks: Annotated[str, typer.Option(help="Test the last so many windows, or those of ISO dates.")] = "1",
+    top: Annotated[str, typer.Option(help="Words a keyword that count as proposed, with commas.")] = "2,3",
+    history: Annotated[HistoryName, typer.Option(help="Who collected the history.")] = HistoryName.viral,
+    candidates: Annotated[int, typer.Option(min=2, help="How many candidates a case has.")] = 45,
+    training: Annotated[
+        Path | None, typer.Option(help="Posts with repost counts, from which viral learns when the archive has none.")
+    ] = None,
+    window: o.WindowLength = "7d",
+    reposts: o.Reposts = True,
+    mapping: o.Mapping = None,
+    timezone: o.Timezone = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
+    work: Annotated[Path | None, typer.Option(help="Where results are kept, to go on after a stop.")] = None,
+    output: o.OutputFormat = Format.table,
+    seed: o.Seed = 0,
+) -> None:
+    """Repeat a study of the paper on an archive; what a backtest with the same settings has run is reused."""
+    from klda.cli.inputs import Reading
+    from klda.evaluation.backtest import BacktestSettings, tasks
+    from klda.evaluation.parallel import process_map
+    from klda.evaluation.studies import StudyTask, run_study
+    from klda.evaluation.study_tables import study_tables
+    from klda.evaluation.subjects import load_subjects
+
+    chosen = load_subjects(subjects, split)
+    names = policy_names(policies)
+    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
+    with progress_bar(quiet=output is Format.json) as progress:
+        replay = open_replay(archive, chosen, reading, window, work=work, training=training, progress=progress)
+        settings = BacktestSettings(
+            policies=names,
+            weeks=weeks,
+            tops=list_sizes(top),
+            history=history.value,
+            n_candidates=candidates,
+            training=replay.training,
+            seed=seed,
+        )
+        windows = windows_to_test(test_weeks, replay.archive)
+        cases = tasks(replay.archive, replay.corpus, replay.results(settings), chosen, settings, windows)
+        jobs = [StudyTask(study.value, case) for case in cases]
+        try:
+            results = list(run_study(jobs, map=process_map(workers), progress=progress))
+        except KeyboardInterrupt:
+            console.print("Interrupted; the cases that ended are kept. The same command goes on.", markup=False)
+            raise typer.Exit(130) from None
+    order = [subject.name for subject in chosen]
+    results.sort(key=lambda case: (case["week"], order.index(case["subject"])))
+    tables = study_tables(study.value, results, settings.tops, seed=seed)
+    if output is Format.json:
+        print_json({"study": study.value, "tables": [table.to_dict() for table in tables], "cases": results})
+        return
+    for table in tables:
+        print_table(table.title, table.columns, table.rows)
+    for case in results:
+        if "error" in case:
+            out.print(f"{case['subject']}, {case['week']}: left out: {case['error']}", style="dim", markup=False)

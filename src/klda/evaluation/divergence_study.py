@@ -1,0 +1,85 @@
+"""How much the choice of a divergence changes the lists of Algorithm 2; the paper says: hardly.
+
+Which candidates qualify does not depend on the divergence, so that the lists of two divergences are equally long and
+their overlap is the share of words they have in common. Where few candidates qualify it is large whatever the
+divergence, so what two random orders would share is given beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from klda.evaluation.open_loop import Case
+from klda.policies.counting import Counting
+from klda.policies.evidence import Evidence
+from klda.policies.klda import KLDAPolicy
+from klda.policies.subject import Subject
+from klda.selection.algorithm2 import extend
+from klda.selection.arrays import Floats, Ints
+from klda.selection.divergences import DIVERGENCES
+from klda.types import Budget, silent
+
+BASE = "kl"
+CHANCE = "chance"
+Overlaps = dict[str, dict[str, float | None]]
+"""{divergence: {top: overlap with KL's lists}}, and under `CHANCE` that of random orders."""
+
+
+def divergence_overlaps(
+    case: Case, tops: Sequence[int], *, generator: np.random.Generator, settings: Mapping[str, Any] | None = None
+) -> dict[str, Overlaps]:
+    """The overlaps of a case with the word distributions of `counting` and those of `klda`.
+
+    `settings` are those of `KLDAPolicy` in place of its defaults.
+    """
+    evidence = Evidence.of(case.history, case.current, case.candidates, Budget())
+    background = Subject.of(evidence).background
+    policies = (Counting(), KLDAPolicy(**(settings or {})))
+    return {
+        policy.name: list_overlaps(
+            policy.estimate(evidence, background, generator=generator, progress=silent),
+            evidence.frequency,
+            evidence.current,
+            tops,
+        )
+        for policy in policies
+    }
+
+
+def list_overlaps(distributions: Floats, frequencies: Floats, current: Ints, tops: Sequence[int]) -> Overlaps:
+    """How much of KL's lists each other divergence shares, from word distributions (Q, V) and frequencies (Q,)."""
+    ranked = {
+        name: extend(distributions, frequencies, current, top=None, divergence=name).ranked for name in DIVERGENCES
+    }
+    base = ranked.pop(BASE)
+    found: Overlaps = {
+        name: {str(top): mean_overlap(base, lists, top) for top in tops} for name, lists in ranked.items()
+    }
+    return found | {CHANCE: {str(top): random_overlap(base, top) for top in tops}}
+
+
+def mean_overlap(first: Sequence[Ints], second: Sequence[Ints], top: int) -> float | None:
+    """The share of words that the top of two lists has in common, on average over pairs of lists that are not empty.
+
+    >>> mean_overlap([np.array([4, 2, 7])], [np.array([2, 9, 4])], top=2)
+    0.5
+    """
+    shares = [
+        len(np.intersect1d(one[:top], other[:top])) / len(one[:top])
+        for one, other in zip(first, second, strict=True)
+        if len(one)
+    ]
+    return float(np.mean(shares)) if shares else None
+
+
+def random_overlap(lists: Sequence[Ints], top: int) -> float | None:
+    """The overlap that random orders of the same candidates would have on average.
+
+    >>> random_overlap([np.arange(8)], top=2)
+    0.25
+    """
+    shares = [min(top, len(one)) / len(one) for one in lists if len(one)]
+    return float(np.mean(shares)) if shares else None

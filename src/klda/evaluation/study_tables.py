@@ -1,0 +1,113 @@
+"""What the studies of perplexity and of divergences found, as tables with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klda.errors import DataError
+from klda.evaluation.divergence_study import CHANCE
+from klda.evaluation.intervals import Grid, interval
+from klda.evaluation.perplexity import EARLIER, LAST, SAME, SCORES, UNIGRAM, UNTRAINED, gap_closed
+from klda.evaluation.summary import mean, plain
+from klda.evaluation.tables import Cell, Table, paper_tables
+from klda.types import Estimate
+
+Plain = dict[str, Any]
+Floats = NDArray[np.float64]
+
+MODEL_NAMES = {
+    UNTRAINED: "KLDA, no training at all",
+    UNIGRAM: "unigram of the weeks before",
+    EARLIER: "KLDA trained on the weeks before",
+    LAST: "LDA on the last week before",
+    SAME: "LDA on the test week, cross-fitted",
+}
+TOPIC_MEASURES = ("npmi", "c_v", "diversity")
+
+
+def study_tables(study: str, cases: Sequence[Plain], tops: Sequence[int], *, seed: int = 0) -> list[Table]:
+    """What a study found, as tables; cases that could not be asked are left out."""
+    known = [case for case in cases if "error" not in case]
+    if not known:
+        raise DataError("no case could be studied: " + "; ".join(sorted({case["error"] for case in cases})))
+    if study == "tables":
+        return paper_tables(known, tops, seed=seed)
+    return perplexity_tables(known, seed=seed) if study == "perplexity" else divergence_tables(known, tops, seed=seed)
+
+
+def perplexity_tables(cases: Sequence[Plain], *, seed: int = 0) -> list[Table]:
+    """Table 3: each score of each model by subject, the share of the gap closed, and the quality of topics."""
+    tables = [_scores_table(cases, score, seed) for score in SCORES]
+    grid = _grid(
+        cases, [{f"{m}/{q}": v for m, all_ in case["topics"].items() for q, v in all_.items()} for case in cases]
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (MODEL_NAMES[model], *(plain(mean(grid, f"{model}/{measure}", seed)) for measure in TOPIC_MEASURES))
+        for model in cases[0]["topics"]
+    ]
+    return [*tables, Table("Topics, judged on the test week", ("", *TOPIC_MEASURES), tuple(rows))]
+
+
+def _scores_table(cases: Sequence[Plain], score: str, seed: int) -> Table:
+    """One score: a column for each subject, its test weeks averaged, and the mean with its interval."""
+    measured = [{model: case["models"][model][score] for model in MODEL_NAMES} for case in cases]
+    grid = _grid(cases, measured)
+    subjects = tuple(dict.fromkeys(case["subject"] for case in cases))
+    of_subject = {
+        subject: {
+            model: float(
+                np.mean([m[model] for case, m in zip(cases, measured, strict=True) if case["subject"] == subject])
+            )
+            for model in MODEL_NAMES
+        }
+        for subject in subjects
+    }
+    rows: list[tuple[Cell, ...]] = [
+        (name, *(round(of_subject[subject][model], 4) for subject in subjects), plain(mean(grid, model, seed)))
+        for model, name in MODEL_NAMES.items()
+    ]
+    closed = [gap_closed(found[EARLIER], found[UNIGRAM], found[SAME]) for found in of_subject.values()]
+    known = [None if np.isnan(share) else round(share, 4) for share in closed]
+    rows.append(("share of the gap closed", *known, plain(_gap_of_means(grid, seed))))
+    title = f"Table 3. {score.replace('_', ' ').capitalize()} per word, {len(cases)} cases"
+    return Table(title, ("", *subjects, "mean"), tuple(rows))
+
+
+def divergence_tables(cases: Sequence[Plain], tops: Sequence[int], *, seed: int = 0) -> list[Table]:
+    """For each estimate of word distributions the share of KL's lists that each other divergence chooses too."""
+    tables = []
+    for source, first in cases[0]["overlap"].items():
+        measured = [
+            {
+                f"{name}/{top}": np.nan if share is None else share
+                for name, found in case["overlap"][source].items()
+                for top, share in found.items()
+            }
+            for case in cases
+        ]
+        grid = _grid(cases, measured)
+        rows: list[tuple[Cell, ...]] = [
+            ("random orders" if name == CHANCE else name, *(plain(mean(grid, f"{name}/{top}", seed)) for top in tops))
+            for name in first
+        ]
+        title = f"Words in common with the lists of KL, from {source}, {len(cases)} cases"
+        tables.append(Table(title, ("divergence", *(f"top {top}" for top in tops)), tuple(rows)))
+    return tables
+
+
+def _grid(cases: Sequence[Plain], measured: Sequence[Mapping[str, float]]) -> Grid:
+    return Grid.of([(case["subject"], case["week"], values) for case, values in zip(cases, measured, strict=True)])
+
+
+def _gap_of_means(grid: Grid, seed: int) -> Estimate:
+    """The share of the gap that is closed on average: a ratio of means, not a mean of ratios."""
+
+    def statistic(means: Mapping[str, Floats]) -> Floats:
+        values = zip(means[EARLIER], means[UNIGRAM], means[SAME], strict=True)
+        return np.array([gap_closed(float(model), float(low), float(high)) for model, low, high in values])
+
+    return interval(grid, statistic, generator=np.random.default_rng(seed))

@@ -1,0 +1,210 @@
+"""The paper's tables from open-loop cases, in its layout.
+
+One set of tables for each test window, a column or a row for each subject: the evolution of keywords (Table 1), the
+keywords added for the test window (Table 2), the data, and the recommendations at keyword level (Table 4) and at set
+level (Table 5), against the paper's reading of the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.encoding import encode
+from klda.evaluation.metrics import keyword_level, set_level
+from klda.evaluation.open_loop import Case
+from klda.evaluation.truth import top_lists
+
+Plain = dict[str, Any]
+Cell = str | int | float | None | Mapping[str, float | None]
+"""What a table shows; a mapping is an estimate with its interval, None is not known."""
+
+RANDOM = "random (others excluded)"
+RANDOM_SIZE = 3
+"""The paper draws three words; here and only here from those that no other method recommends, as it does."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under named columns; the first column names the row."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def to_dict(self) -> Plain:
+        """Plain data."""
+        return {"title": self.title, "columns": list(self.columns), "rows": [list(row) for row in self.rows]}
+
+
+def case_facts(case: Case) -> Plain:
+    """What the tables say about the data of a case, beyond what a backtest keeps."""
+    return {
+        "origin": dict(case.origin),
+        "data": {
+            "documents": len(case.history),
+            "words": case.history.documents.n_tokens,
+            "test_documents": len(case.test),
+            "test_words": case.test.documents.n_tokens,
+            "vocabulary": distinct_words(case.history),
+            "vocabulary_reduced": len(case.history.vocabulary) - 1,
+        },
+    }
+
+
+def distinct_words(corpus: Corpus) -> int:
+    """How many words the posts of a corpus use, before rare ones become the placeholder."""
+    texts = pa.array(corpus.posts.texts(corpus.documents.post), type=pa.string())
+    return len(set(corpus.settings.stems(encode(texts, corpus.matcher, corpus.settings).forms)))
+
+
+def paper_tables(cases: Sequence[Plain], tops: Sequence[int], *, seed: int = 0) -> list[Table]:
+    """Tables 1, 2, the data, 4 and 5 of cases that hold a backtest's result and `case_facts`.
+
+    >>> paper_tables([], (2, 3))
+    []
+    """
+    tables = []
+    for week in dict.fromkeys(case["week"] for case in cases):
+        of_week = [case for case in cases if case["week"] == week and "truth" in case]
+        if of_week:
+            tables += [
+                keyword_evolution(of_week),
+                additional_keywords(of_week),
+                data_sizes(of_week),
+                *keyword_level_tables(of_week, tops),
+                *set_level_tables(of_week, tops, seed=seed),
+            ]
+    return tables
+
+
+def keyword_evolution(cases: Sequence[Plain]) -> Table:
+    """Table 1: the list of each week."""
+    n_weeks = max(len(case["history"]) for case in cases)
+    rows = [
+        (week + 1, *(", ".join(case["history"][week]) if week < len(case["history"]) else None for case in cases))
+        for week in range(n_weeks)
+    ]
+    title = f"Table 1. Evolution of keywords, weeks 1-{n_weeks}, before {cases[0]['week']}"
+    return Table(title, ("week", *_subjects(cases)), tuple(rows))
+
+
+def additional_keywords(cases: Sequence[Plain]) -> Table:
+    """Table 2: the candidates that no earlier week had, by where they come from."""
+    rows = [
+        (case["subject"], *(", ".join(w for w, o in case["origin"].items() if o == source) for source in _SOURCES))
+        for case in cases
+    ]
+    title = f"Table 2. Additional keywords for the week of {cases[0]['week']}"
+    return Table(title, ("subject", *_SOURCES.values()), tuple(rows))
+
+
+_SOURCES = {"viral": "recommendations by viral", "nouns": "high-frequency words"}
+_SIZES = {
+    "documents": "documents, weeks before",
+    "words": "words, weeks before",
+    "test_documents": "documents, test week",
+    "test_words": "words, test week",
+    "vocabulary": "vocabulary",
+    "vocabulary_reduced": "vocabulary (reduced)",
+}
+
+
+def data_sizes(cases: Sequence[Plain]) -> Table:
+    """The size of the data of each subject."""
+    rows = [(name, *(case["data"][key] for case in cases)) for key, name in _SIZES.items()]
+    return Table(f"Data, test week of {cases[0]['week']}", ("", *_subjects(cases)), tuple(rows))
+
+
+def keyword_level_tables(cases: Sequence[Plain], tops: Sequence[int]) -> list[Table]:
+    """Table 4 for each policy that extends keywords one by one: its lists, the truth, and the accuracy of each."""
+    names = dict.fromkeys(
+        name for case in cases for name, a in case["answers"].items() if isinstance(a.get("proposed"), dict)
+    )
+    tables = []
+    for name in names:
+        rows = []
+        for case in cases:
+            proposed = case["answers"].get(name, {}).get("proposed", {})
+            truth = case["truth"]["raw"]
+            level = {top: keyword_level(top_lists(proposed, top), top_lists(truth, top)) for top in tops}
+            rows += [
+                (
+                    f"{keyword} ({case['subject']})",
+                    *(_words(proposed.get(keyword, ())[:top]) for top in tops),
+                    *(_words(true[:top]) for top in tops),
+                    *(_known(level[top][keyword].accuracy) if true else None for top in tops),
+                )
+                for keyword, true in truth.items()
+            ]
+        columns = (
+            "keyword",
+            *(f"{name} (top {top})" for top in tops),
+            *(f"truth (top {top})" for top in tops),
+            *(f"accuracy top {top}" for top in tops),
+        )
+        title = f"Table 4. Recommendations of {name} by keyword, week of {cases[0]['week']}"
+        tables.append(Table(title, columns, tuple(rows)))
+    return tables
+
+
+def set_level_tables(cases: Sequence[Plain], tops: Sequence[int], *, seed: int = 0) -> list[Table]:
+    """Table 5 for each size of lists: accuracy and coverage of each policy on each subject, and their means."""
+    names = [*dict.fromkeys(name for case in cases for name in case["answers"]), RANDOM]
+    drawn = [random_words(case, np.random.default_rng([seed, i])) for i, case in enumerate(cases)]
+    tables = []
+    for top in tops:
+        rows: list[tuple[Cell, ...]] = []
+        columns: dict[str, list[list[float]]] = {"accuracy": [], "coverage": []}
+        for case, words in zip(cases, drawn, strict=True):
+            chance = set_level(words, top_lists(case["truth"]["raw"], top))
+            scores = [case["answers"].get(name, {}).get("scores", {}).get(f"raw/{top}", {}) for name in names[:-1]]
+            for measure, per_case in columns.items():
+                found = [_nan(score.get(measure)) for score in scores] + [getattr(chance, measure)]
+                per_case.append(found)
+                rows.append((f"{case['subject']}, {measure}", *map(_known, found)))
+        rows += [
+            (f"{measure} (mean)", *(_known(_mean(values)) for values in zip(*per_case, strict=True)))
+            for measure, per_case in columns.items()
+        ]
+        title = f"Table 5. Performance of recommendations, top {top}, week of {cases[0]['week']}"
+        tables.append(Table(title, ("", *names), tuple(rows)))
+    return tables
+
+
+def random_words(case: Plain, generator: np.random.Generator) -> list[str]:
+    """The paper's random set: words that no policy recommends; fewer where few are left."""
+    taken = set(case["current"])
+    for answer in case["answers"].values():
+        proposed = answer.get("proposed", [])
+        lists = proposed.values() if isinstance(proposed, dict) else [proposed]
+        taken.update(word for words in lists for word in words)
+    left = [word for word in case["candidates"] if word not in taken]
+    return [left[i] for i in generator.permutation(len(left))[:RANDOM_SIZE]]
+
+
+def _subjects(cases: Sequence[Plain]) -> tuple[str, ...]:
+    return tuple(case["subject"] for case in cases)
+
+
+def _words(words: Sequence[str]) -> str:
+    return ", ".join(words) if words else "none"
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not isnan(value)]
+    return sum(known) / len(known) if known else nan
+
+
+def _nan(value: float | None) -> float:
+    return nan if value is None else value
+
+
+def _known(value: float) -> float | None:
+    return None if isnan(value) else round(value, 4)

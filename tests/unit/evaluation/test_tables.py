@@ -1,0 +1,97 @@
+"""The paper's own Tables 4 and 5, laid out again from its lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from klda.evaluation.tables import (
+    RANDOM,
+    additional_keywords,
+    data_sizes,
+    keyword_evolution,
+    keyword_level_tables,
+    paper_tables,
+    random_words,
+    set_level_tables,
+)
+
+LISTS = {
+    "stream": ["map"],
+    "game": ["playing", "tonight", "stream"],
+    "playing": ["live", "stream", "map"],
+}
+TRUE = {"stream": [], "game": ["playing", "tonight", "fun"], "playing": ["fun", "tonight", "stream"]}
+STREAMING = {
+    "subject": "streaming",
+    "week": "2019-05-06",
+    "current": ["stream", "game", "playing"],
+    "candidates": ["stream", "game", "playing", "map", "tonight", "live", "fun", "workshop", "everyone", "hero", "guy"],
+    "history": [["video", "stream"], ["stream", "game", "playing"]],
+    "truth": {"raw": TRUE, "corrected": TRUE},
+    "answers": {
+        "klda": {
+            "proposed": LISTS,
+            "scores": {"raw/2": {"accuracy": 0.5, "coverage": 2 / 3}, "raw/3": {"accuracy": 0.6, "coverage": 0.75}},
+        },
+        "viral": {"error": "nothing is known about reposts", "scores": {}},
+    },
+    "origin": {"stream": "current", "map": "viral", "fun": "viral", "guy": "nouns", "video": "history"},
+    "data": {
+        "documents": 135_506,
+        "words": 1_387_365,
+        "test_documents": 6_271,
+        "test_words": 64_002,
+        "vocabulary": 196_299,
+        "vocabulary_reduced": 12_033,
+    },
+}
+
+
+def test_table_1_has_the_list_of_each_week():
+    table = keyword_evolution([STREAMING])
+    assert table.columns == ("week", "streaming")
+    assert table.rows == ((1, "video, stream"), (2, "stream, game, playing"))
+
+
+def test_table_2_has_the_words_that_were_added_by_where_they_come_from():
+    assert additional_keywords([STREAMING]).rows == (("streaming", "map, fun", "guy"),)
+
+
+def test_the_data_table_has_the_papers_rows():
+    table = data_sizes([STREAMING])
+    assert dict(table.rows)["documents, test week"] == 6_271
+    assert dict(table.rows)["vocabulary (reduced)"] == 12_033
+
+
+def test_table_4_gives_the_papers_rows():
+    (table,) = keyword_level_tables([STREAMING], (2, 3))
+    rows = {str(row[0]).split()[0]: row[1:] for row in table.rows}
+    assert rows["stream"] == ("map", "map", "none", "none", None, None)
+    assert rows["game"][:2] == ("playing, tonight", "playing, tonight, stream")
+    assert rows["game"][4:] == (1.0, pytest.approx(0.67, abs=0.005))
+    assert rows["playing"][4:] == (0.0, pytest.approx(0.33, abs=0.005))
+
+
+def test_table_5_has_each_policy_and_the_papers_random_set():
+    two, three = set_level_tables([STREAMING], (2, 3))
+    assert two.columns == ("", "klda", "viral", RANDOM)
+    rows = {row[0]: row[1:] for row in two.rows}
+    assert rows["streaming, accuracy"][:2] == (0.5, None)
+    assert rows["accuracy (mean)"][0] == 0.5
+    assert {row[0]: row[1] for row in three.rows}["coverage (mean)"] == 0.75
+
+
+def test_random_words_are_those_that_nobody_recommends():
+    for seed in range(20):
+        words = random_words(STREAMING, np.random.default_rng(seed))
+        assert len(set(words)) == 3
+        assert set(words) <= {"fun", "workshop", "everyone", "hero", "guy"}
+
+
+def test_each_test_week_has_its_tables_and_cases_without_truth_none():
+    later = STREAMING | {"week": "2019-05-13"}
+    failed = {"subject": "kpop", "week": "2019-05-20", "error": "no post"}
+    titles = [table.title for table in paper_tables([STREAMING, later, failed], (2, 3))]
+    assert len(titles) == 12
+    assert len(set(titles)) == 12
