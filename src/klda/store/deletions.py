@@ -17,7 +17,7 @@ from klda.store.database import Database, upsert
 from klda.store.posts import PostStore
 from klda.store.proposals import Proposals
 
-_AT_ONCE = 1000
+_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)

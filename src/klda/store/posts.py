@@ -26,7 +26,7 @@ from klda.store.layout import PARTITIONS, ROW_SCHEMA, rows, window_name, window_
 from klda.store.leftovers import sweep
 from klda.store.pseudonyms import Pseudonyms
 from klda.store.reading import StoredPosts, guarded
-from klda.store.recent import RecentIds
+from klda.store.recent import RecentIds, newest_ids
 from klda.store.tally import TALLIED, Count, negative, tally
 from klda.types import Window
 
@@ -37,7 +37,8 @@ GRACE = timedelta(hours=24)
 
 _COMPACT_AFTER = 64  # small files: every further one makes each commit slower
 _FILE_BYTES = 32 << 20
-_IDS_AT_ONCE = 500
+_DELETED_AT_ONCE = 5000
+_WRITER = WriterProperties(compression="ZSTD")
 _CONFIGURATION = {
     # Only these columns leave their extremes in the log: it must not hold texts or names of deleted posts.
     "delta.dataSkippingStatsColumns": "time,batch",
@@ -154,7 +155,7 @@ class PostStore:
                 table,
                 new,
                 mode="append",
-                writer_properties=WriterProperties(compression="ZSTD"),
+                writer_properties=_WRITER,
                 commit_properties=commits.properties(positions, tally(new), source),
             )
         for part in (False, True):
@@ -180,21 +181,10 @@ class PostStore:
         """The newest ids of a source, read from the table the first time."""
         if (source, part) not in self._recent:
             self._recent[source, part] = RecentIds(self._remembered)
-            self._recent[source, part].add(self._stored_ids(source, part))
+            last = self._table.transaction_version(commits.application(source)) or 0
+            dataset = self._table.to_pyarrow_dataset()
+            self._recent[source, part].add(newest_ids(dataset, source, part, last, self._remembered))
         return self._recent[source, part]
-
-    def _stored_ids(self, source: str, part: bool) -> list[str]:
-        """Ids of the newest batches, oldest first: as many batches as hold all that is to be remembered."""
-        last = self._table.transaction_version(commits.application(source)) or 0
-        reach, found = 64, 0
-        own = (pc.field("source") == source) & (pc.field("sample") == part)
-        dataset = self._table.to_pyarrow_dataset()
-        while found < self._remembered and reach < 2 * last:
-            found = dataset.count_rows(filter=own & (pc.field("batch") > last - reach))
-            reach *= 2
-        ids = dataset.to_table(columns=["id", "batch"], filter=own & (pc.field("batch") > last - reach))
-        newest: list[str] = ids.sort_by("batch").column("id").to_pylist()
-        return newest
 
     # Reading
 
@@ -242,32 +232,28 @@ class PostStore:
 
     def delete(self, ids: Iterable[str], *, source: str | None = None) -> int:
         """How many posts with these ids were deleted. `vacuum` then takes them from the table's history, too."""
-        wanted = [self.stored_id(name) for name in ids]
-        deleted = 0
+        chosen = pc.field("id").isin([self.stored_id(name) for name in ids])
+        if source is not None:
+            chosen &= pc.field("source") == source
         with guarded(self.uri, "be deleted"):
-            for at in range(0, len(wanted), _IDS_AT_ONCE):
-                deleted += self._delete(wanted[at : at + _IDS_AT_ONCE], source)
-        return deleted
+            gone = self._newest().to_pyarrow_dataset().to_table(columns=["id", "source", *TALLIED], filter=chosen)
+            found = gone.column("id").unique()
+            for at in range(0, len(found), _DELETED_AT_ONCE):  # all rows of an id go in one commit, with their counts
+                self._delete(gone.filter(pc.is_in(gone.column("id"), found.slice(at, _DELETED_AT_ONCE))))
+        return int(_part(gone, False).num_rows)
 
     def stored_id(self, name: str) -> str:
         """The id under which a post of the source lies here: itself, or its pseudonym."""
         return self._pseudonyms.of(name) if self._pseudonyms else name
 
-    def _delete(self, ids: list[str], source: str | None) -> int:
+    def _delete(self, gone: pa.Table) -> None:
+        """Deletes these rows, and says in the same commit by how much the counts shrink."""
         table = self._newest()
-        chosen = pc.field("id").isin(ids)
-        if source is not None:
-            chosen &= pc.field("source") == source
-        gone = table.to_pyarrow_dataset().to_table(columns=["id", *TALLIED], filter=chosen)
-        if not gone.num_rows:
-            return 0
-        windows = _sql_list(gone.column("window").unique().to_pylist())
-        predicate = f"window IN {windows} AND id IN {_sql_list(gone.column('id').unique().to_pylist())}"
-        if source is not None:
-            predicate += f" AND source IN {_sql_list([source])}"
+        predicate = " AND ".join(
+            f"{name} IN {_sql_list(gone.column(name).unique().to_pylist())}" for name in ("window", "source", "id")
+        )
         note = commits.properties(commits.positions(table), negative(tally(gone)))
-        table.delete(predicate, commit_properties=note)
-        return int(gone.filter(pc.invert(gone.column("sample"))).num_rows)
+        table.delete(predicate, commit_properties=note, writer_properties=_WRITER)
 
     def expire(self, before: datetime) -> list[Window]:
         """Drops every window that ended by this time and returns them; counts of the past stay."""
@@ -284,9 +270,7 @@ class PostStore:
         with guarded(self.uri, "be compacted"):
             table = self._newest()
             note = commits.properties(commits.positions(table))
-            table.optimize.compact(
-                target_size=_FILE_BYTES, commit_properties=note, writer_properties=WriterProperties(compression="ZSTD")
-            )
+            table.optimize.compact(target_size=_FILE_BYTES, commit_properties=note, writer_properties=_WRITER)
             self._table = self._open()
         self._small_files = 0
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from itertools import islice
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 
 class RecentIds:
@@ -38,3 +40,14 @@ class RecentIds:
             new.append(name not in self._ids and name not in met)
             met.add(name)
         return pa.array(new, pa.bool_())
+
+
+def newest_ids(stored: ds.Dataset, source: str, sample: bool, last: int, most: int) -> list[str]:
+    """Ids of a source's newest batches up to `last`, oldest first: of so many batches that they hold `most` or more."""
+    own = (pc.field("source") == source) & (pc.field("sample") == sample)
+    reach = 64
+    while reach < last and stored.count_rows(filter=own & (pc.field("batch") > last - reach)) < most:
+        reach *= 2
+    found = stored.to_table(columns=["id", "batch"], filter=own & (pc.field("batch") > last - reach))
+    ids: list[str] = found.sort_by("batch").column("id").to_pylist()
+    return ids

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -190,6 +191,21 @@ def test_a_deleted_post_is_gone_from_the_files_of_every_version(store: PostStore
             assert pq.read_table(path, partitioning=None).column("text").to_pylist() == ["stays"]
         assert b"never" not in path.read_bytes()
     assert store.delete(["a"]) == 0
+
+
+def test_many_deletions_are_carried_out_and_counted(
+    store: PostStore, monkeypatch: pytest.MonkeyPatch, add: Add
+) -> None:
+    monkeypatch.setattr("klda.store.posts._DELETED_AT_ONCE", 3)
+    names = [str(n) for n in range(20)]
+    store.append(posts(*names), [["m"]] * 20, source="s", batch=1, cursor="1", sample=posts(*names[::2]))
+    add("0", week=3)
+    seen = store.version
+    assert store.delete(names[:10]) == 11
+    assert (ids(store), ids(store, sample=True)) == (sorted(names[10:]), sorted(names[10::2]))
+    counts = [count for change in store.changes(seen) or [] for count in change.counts]
+    lost = Counter((count.keyword, count.sample) for count in counts for _ in range(-count.posts))
+    assert lost == {("", False): 11, ("m", False): 10, ("mask", False): 1, ("", True): 5}
 
 
 @pytest.mark.parametrize("as_uri", [False, True])
