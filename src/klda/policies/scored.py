@@ -97,7 +97,7 @@ class ScoredPolicy:
             held={column: held[column] for column in _listed(extensions, self.top) if column in held},
             distance_from_subject=round(float(subject.distances(brought[None, :])[0]), 3),
             frontier=_points(curve, evidence),
-            notes=["no candidate qualifies to extend a current keyword"] if extensions.fell_back else [],
+            notes=_notes(extensions, subject),
         )
 
     def extensions(
@@ -160,6 +160,18 @@ def ranking(extensions: Extensions) -> Ints:
 def _listed(extensions: Extensions, top: int) -> list[int]:
     """The candidates in the lists of current keywords, each once."""
     return list(dict.fromkeys(int(column) for row in extensions.ranked for column in row[:top]))
+
+
+def _notes(extensions: Extensions, subject: Subject) -> list[str]:
+    notes = []
+    if extensions.fell_back:
+        notes.append("no candidate qualifies to extend a current keyword")
+    if subject.outside is None:
+        notes.append(
+            "nearly all posts were collected with the current list, so what is common elsewhere is not known, and a new "
+            "keyword is expected to bring only posts that carry a current one too: look at an unfiltered sample"
+        )
+    return notes
 
 
 def _points(curve: Frontier, evidence: Evidence) -> list[FrontierPoint]:

@@ -177,6 +177,13 @@ def test_keywords_of_the_founding_list_are_never_held_back(history, current, can
     assert all("far from the founding subject" in reason.text for reason in held)
 
 
+def test_it_says_when_only_collected_posts_are_known(corpus, current, candidates):
+    collected = corpus.without_apart().with_candidates(candidates)
+    assert any("unfiltered sample" in note for note in advice("counting", collected, current, candidates).notes)
+    everything = corpus.with_candidates(candidates)
+    assert not advice("counting", everything, current, candidates).notes
+
+
 def test_more_novelty_opens_more_ground(history, current, candidates):
     found = advice("counting", history, current, candidates)
     ground = [point.new_ground - point.retention for point in found.frontier]
