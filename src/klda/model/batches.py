@@ -36,6 +36,11 @@ class Batch:
         return int(self.counts.sum(dtype=np.int64))
 
     @property
+    def lengths(self) -> Ints:
+        """Tokens of each document. # (B,)"""
+        return np.diff(np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])[self.token_start])
+
+    @property
     def pair_document(self) -> Ints:
         """The local document of each pair. # (P,)"""
         return np.repeat(np.arange(len(self)), np.diff(self.pair_start))

@@ -65,13 +65,6 @@ def exists(folder: Path, name: str) -> bool:
     return (folder / f"{name}.json").exists()
 
 
-def remove(folder: Path, name: str) -> None:
-    """Takes a record away, if it is there."""
-    (folder / f"{name}.json").unlink(missing_ok=True)
-    for weights in folder.glob(f"{name}-*.safetensors"):
-        weights.unlink()
-
-
 def _replace(path: Path, content: bytes) -> None:
     """Writes a file whole or not at all."""
     partial = path.with_name(path.name + ".partial")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -17,25 +16,21 @@ from sklearn.exceptions import NotFittedError
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Ragged
-from klda.corpus.vocabulary import Vocabulary
-from klda.errors import DataError, FormatError, SettingError, TrainingError
+from klda.errors import DataError, FormatError
 from klda.model import checkpoint as files
-from klda.model import growth, prior, scores
-from klda.model.data import Floats, TrainingData, training_data
+from klda.model import growth, prior, runs, scores
+from klda.model.data import TrainingData, training_data
 from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Partition, Relaxation, Settings
-from klda.model.trainer import Trainer, split
-from klda.model.training_state import TrainingState
-from klda.types import Keyword, KeywordSet, Progress, silent
+from klda.model.trainer import split
+from klda.types import Keyword, Progress, silent
 
 Probabilities = NDArray[np.float32]
 
-_MODEL, _RUN = "model", "checkpoint"
+_MODEL = "model"
 _SETS_AT_ONCE = 32
-_MAY_CHANGE = {"max_iterations", "pretraining_iterations", "patience", "min_improvement", "device"}
-"""Settings that may differ when a run is resumed: they say when to stop, not what is computed."""
 
 
 class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -230,14 +225,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         settings = self._settings(corpus, progress)
         data = training_data(corpus, half_life=self.half_life)
-        parts = split(data, settings)
-        parameters = initial_parameters(
-            settings,
-            n_words=data.n_words,
-            word_frequency=parts.training.word_frequency,
-            keyword_frequency=parts.training.keyword_frequency,
-            generator=torch.Generator().manual_seed(settings.random_state),
-        )
+        parameters = _start(data, settings)
         return self._train(corpus, data, settings, parameters, checkpoint, resume, progress)
 
     def partial_fit(
@@ -263,14 +251,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         settings = replace(self._settings(corpus, progress), n_topics=self.n_topics_)
         data = training_data(corpus, half_life=self.half_life)
-        parts = split(data, settings)
-        parameters = initial_parameters(
-            settings,
-            n_words=data.n_words,
-            word_frequency=parts.training.word_frequency,
-            keyword_frequency=parts.training.keyword_frequency,
-            generator=torch.Generator().manual_seed(settings.random_state),
-        )
+        parameters = _start(data, settings)
         columns = [
             (new, self.candidates_.index(keyword))
             for new, keyword in enumerate(corpus.candidates)
@@ -289,22 +270,8 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         resume: bool,
         progress: Progress,
     ) -> Self:
-        trainer = Trainer(parameters, split(data, settings), settings)
-        save = None
-        if checkpoint is not None:
-            folder = Path(checkpoint)
-            run = {"settings": asdict(settings), "data": _fingerprint(data)}
-            if resume and files.exists(folder, _RUN):
-                tensors, facts = files.read(folder, _RUN)
-                _same_run(facts, run, folder)
-                trainer.state.restore(tensors, facts)
-
-            def save(state: TrainingState) -> None:
-                files.write(folder, _RUN, state.tensors(), state.facts() | run)
-
-        elif resume:
-            raise SettingError("resume needs the checkpoint folder of the run")
-        trainer.run(save=save, progress=progress)
+        folder = None if checkpoint is None else Path(checkpoint)
+        history = runs.train(parameters, data, settings, folder=folder, resume=resume, progress=progress)
         self.n_topics_ = settings.n_topics
         self.settings_ = settings
         self.parameters_ = parameters
@@ -314,7 +281,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.mean_length_ = float(data.lengths @ data.weights / data.weights.sum())
         self.word_frequency_ = data.word_frequency
         self.keyword_frequency_ = data.keyword_frequency
-        self.history_ = list(trainer.state.position.history)
+        self.history_ = history
         return self
 
     def _settings(self, corpus: Corpus, progress: Progress) -> Settings:
@@ -433,21 +400,13 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, folder: Path | str) -> None:
         """Writes the model to a folder: safetensors and JSON, which cannot run code when they are read."""
         self._fitted  # noqa: B018  an unfitted model has nothing to save
-        vocabulary = self.vocabulary_
         facts = {
             "klda": version("klda"),
             "parameters": self.get_params(),
             "n_topics": self.n_topics_,
             "history": self.history_,
             "mean_length": self.mean_length_,
-            "candidates": [{"text": k.text, "forms": list(k.forms)} for k in self.candidates_],
-            "vocabulary": {
-                "language": vocabulary.language,
-                "words": vocabulary.words,
-                "forms": vocabulary.forms,
-                "form_counts": vocabulary.form_counts,
-            },
-        }
+        } | runs.names_as_facts(self.vocabulary_, self.candidates_)
         tensors = {f"parameters.{name}": value for name, value in self.parameters_.tensors().items()}
         tensors["keyword_words.indptr"] = torch.from_numpy(self.keyword_words_.indptr)
         tensors["keyword_words.values"] = torch.from_numpy(self.keyword_words_.values)
@@ -468,16 +427,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 Settings(**{f.name: getattr(model, f.name) for f in fields(Settings) if f.name != "n_topics"}),
                 n_topics=model.n_topics_,
             )
-            model.candidates_ = KeywordSet(
-                tuple(Keyword(one["text"], tuple(one["forms"])) for one in facts["candidates"])
-            )
-            words = facts["vocabulary"]
-            model.vocabulary_ = Vocabulary(
-                tuple(words["words"]),
-                tuple(tuple(forms) for forms in words["forms"]),
-                tuple(tuple(counts) for counts in words["form_counts"]),
-                words["language"],
-            )
+            model.vocabulary_, model.candidates_ = runs.names_from_facts(facts)
             model.history_ = [(stage, at, value) for stage, at, value in facts["history"]]
             model.mean_length_ = float(facts["mean_length"])
             model.keyword_words_ = Ragged(
@@ -492,8 +442,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 keyword_frequency=model.keyword_frequency_,
                 generator=torch.Generator(),
             )
-            for name, tensor in model.parameters_.tensors().items():
-                tensor.copy_(tensors[f"parameters.{name}"])
+            runs.copy_into(model.parameters_, tensors)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise FormatError(f"{path}: not a model of this version ({error}); train it again") from error
         return model
@@ -535,20 +484,13 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return training_data(corpus)
 
 
-def _fingerprint(data: TrainingData) -> str:
-    """A checksum of the arrays a run trains on."""
-    digest = hashlib.sha256()
-    for array in (data.indptr, data.words, data.counts, data.observed.indptr, data.observed.values, data.weights):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
-def _same_run(found: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
-    if found.get("data") != wanted["data"]:
-        raise TrainingError(f"{folder}: the checkpoint is of another corpus; train without resume")
-    old: Floats | dict[str, Any] = found.get("settings", {})
-    for name, value in wanted["settings"].items():
-        before = old.get(name) if isinstance(old, dict) else None
-        before = tuple(before) if isinstance(before, list) else before
-        if name not in _MAY_CHANGE and before != value:
-            raise TrainingError(f"{folder}: {name} was {before!r} in the checkpoint and is {value!r} now; set it back")
+def _start(data: TrainingData, settings: Settings) -> Parameters:
+    """Parameters before training, from the frequencies of the documents that will be trained on."""
+    training = split(data, settings).training
+    return initial_parameters(
+        settings,
+        n_words=data.n_words,
+        word_frequency=training.word_frequency,
+        keyword_frequency=training.keyword_frequency,
+        generator=torch.Generator().manual_seed(settings.random_state),
+    )

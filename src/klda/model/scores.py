@@ -136,16 +136,11 @@ def _take_one_each(rows: Rows, batch: Batch, data: TrainingData, word_frequency:
     possible = left >= 0
     ways = torch.lgamma(counts + 1) - torch.lgamma(left.clamp_min(0) + 1)
     ways = torch.where(possible, ways, -torch.inf)  # more keywords than occurrences: no such document
-    length = torch.from_numpy(batch_lengths(batch)[document].astype(np.float64)).to(device)
+    length = torch.from_numpy(batch.lengths[document].astype(np.float64)).to(device)
     free_places = torch.lgamma(length + 1) - torch.lgamma(length - torch.from_numpy(n_taken).to(device) + 1)
     placed = torch.from_numpy(log_share).to(device) - free_places
     placed = placed.index_add(0, rows.token_row, ways)
     return left.clamp_min(0).float(), placed.float()
-
-
-def batch_lengths(batch: Batch) -> Ints:
-    """Tokens of each document of a batch. # (B,)"""
-    return np.bincount(batch.token_document, weights=batch.counts, minlength=len(batch)).astype(np.int64)
 
 
 @torch.no_grad()

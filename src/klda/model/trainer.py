@@ -84,6 +84,8 @@ class Trainer:
         state, position = self.state, self.state.position
         if position.iteration == 0 and not position.stopped and total:
             self._check()
+            if save is not None:
+                save(state)  # a run that is killed at once can be resumed too
         while position.iteration < total and not position.stopped:
             value = self.step()
             at_check = position.iteration % self.settings.check_every == 0 or position.iteration == total

@@ -216,6 +216,12 @@ def test_partial_fit_of_a_new_model_is_fit(model: KLDA, corpus: Corpus):
     assert KLDA(**QUICK).partial_fit(corpus).history_ == model.history_
 
 
+def test_the_number_of_topics_can_be_found_with_plain_lda(corpus: Corpus):
+    found = KLDA(**(QUICK | {"n_topics": "auto"})).fit(corpus)
+    assert found.n_topics == "auto"
+    assert found.n_topics_ == len(found.topics()) >= 2
+
+
 def test_the_paper_s_recipe_is_literal():
     paper = KLDA.paper()
     assert (paper.n_topics, paper.batch_size, paper.keyword_penalty, paper.hidden) == (5, 64, 2.0, (32, 32))
