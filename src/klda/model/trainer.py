@@ -82,7 +82,7 @@ class Trainer:
 
     def _run_stage(self, total: int, save: Callable[[TrainingState], None] | None, progress: Progress) -> None:
         state, position = self.state, self.state.position
-        if position.iteration == 0 and not position.stopped and total:
+        if position.iteration == 0 and position.smoothed is None and total:
             self._check()
             if save is not None:
                 save(state)  # a run that is killed at once can be resumed too

@@ -86,6 +86,20 @@ def test_a_run_resumed_from_any_iteration_equals_one_that_never_stopped(stop_at,
     assert resumed.state.position == whole.state.position
 
 
+def test_a_run_resumed_from_any_of_its_checkpoints_equals_one_that_never_stopped():
+    data = random_data()
+    kept: list[tuple[dict[str, torch.Tensor], dict[str, object]]] = []
+    whole = trainer_of(data, QUICK)
+    whole.run(save=lambda state: kept.append((copied(state.tensors()), state.facts())))
+    assert len(kept) == 6  # the start of each stage, and its checks
+    for record in kept:
+        resumed = trainer_of(data, QUICK)
+        resumed.state.restore(*record)
+        resumed.run()
+        assert same(resumed.state.tensors(), whole.state.tensors())
+        assert resumed.state.position == whole.state.position
+
+
 def test_training_raises_the_held_out_bound():
     generator = np.random.default_rng(0)
     documents, observed = [], []
