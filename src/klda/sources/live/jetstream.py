@@ -7,7 +7,6 @@ server. On every connection it is stepped back by a few seconds, and what comes 
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,7 +40,7 @@ SILENCE = timedelta(hours=1)
 _PATHS = {1: "/subscribe", 2: "/xrpc/network.bsky.jetstream.subscribeEvents"}
 _TOO_BIG = 1009  # close code of a frame over the limit
 _TRANSIENT = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
-_FUTURE = 60_000_000  # a clock may be a minute ahead of ours
+_SILENCE = SILENCE // timedelta(microseconds=1)
 
 
 class Jetstream:
@@ -104,7 +103,14 @@ class Jetstream:
     def connection(self, cursor: int | None) -> connect:
         """A connection, still to be opened, that resumes at this time."""
         subprotocols = [Subprotocol("xrpc.v1.json")] if self._version == 2 else None
-        return connect(self.url(cursor), compression=None, max_size=MAX_FRAME, max_queue=256, subprotocols=subprotocols)
+        return connect(
+            self.url(cursor),
+            compression=None,
+            max_size=MAX_FRAME,
+            max_queue=256,
+            close_timeout=0.5,  # a reader that is held up cannot hear the answer to its goodbye
+            subprotocols=subprotocols,
+        )
 
     def decoded(self, frame: bytes) -> Mapping[str, Any] | Bad:
         """A frame, packed or not, as a record."""
@@ -137,6 +143,7 @@ class _Reading:
 
     def __init__(self, source: Jetstream, cursor: int | None) -> None:
         self._source, self._cursor = source, cursor
+        self._before = cursor or 0  # the time of the event before
         self._recent = Recent()
         self._floor = self._skip = 0  # where a frame that cannot be taken is passed, and how far that jump went
 
@@ -176,12 +183,12 @@ class _Reading:
                 continue
             moment = _moment(record)
             if moment is not None:
-                if resumed and asked and moment - asked > SILENCE / timedelta(microseconds=1):
+                if resumed and asked and moment - asked > _SILENCE:
                     reason = "the server does not look back that far"
                     await buffer.put(Gap(_time(max(asked, self._cursor or 0)), _time(moment), reason))
                 resumed = False
                 self._skip = 0
-                self._cursor = max(self._cursor or 0, min(moment, time.time_ns() // 1000 + _FUTURE))
+                self._advance(moment)
             event = _event(record, health)
             if event is None:
                 buffer.advance(self._text())
@@ -190,6 +197,12 @@ class _Reading:
                 await buffer.put(event, self._text())
             else:
                 health.duplicates += 1
+
+    def _advance(self, moment: int) -> None:
+        """Moves the cursor on; far ahead only where two events in a row agree, or one wrong clock would skip the rest."""
+        far = self._cursor is not None and moment - self._cursor > _SILENCE
+        agreed = min(moment, self._before) if far else moment
+        self._cursor, self._before = max(self._cursor or 0, agreed), moment
 
     async def _jump(self, buffer: Buffer) -> None:
         """Past a frame that is too big, which would come again and again: further each time until it is passed."""
