@@ -168,8 +168,8 @@ def _notes(extensions: Extensions, subject: Subject) -> list[str]:
         notes.append("no candidate qualifies to extend a current keyword")
     if subject.outside is None:
         notes.append(
-            "nearly all posts were collected with the current list, so what is common elsewhere is not known, and a new "
-            "keyword is expected to bring only posts that carry a current one too: look at an unfiltered sample"
+            "nearly all posts were collected with the current list, so what is common elsewhere is not known, and a "
+            "new keyword is expected to bring only posts that carry a current one too: look at an unfiltered sample"
         )
     return notes
 
