@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from klda.types import Estimate
 
 Floats = NDArray[np.float64]
-Statistic = Callable[[Floats], Floats]
+MOST_UNDEFINED = 0.05
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def interval(
 ) -> Estimate:
     """A statistic of the measures' means, with its bootstrap interval.
 
-    `statistic` maps {measure: means in each draw} to one value a draw.
+    `statistic` maps {measure: means in each draw} to one value a draw. Where it is undefined in more than one draw of
+    twenty (a ratio whose denominator may be nought) the interval is unknown: what is left would be too narrow.
 
     >>> cases = [(s, w, {"ours": 0.5 + 0.01 * i, "theirs": 0.4}) for i, s in enumerate("abc") for w in "12"]
     >>> gain = interval(Grid.of(cases), lambda m: m["ours"] - m["theirs"], generator=np.random.default_rng(0))
@@ -82,8 +83,9 @@ def interval(
     centre = statistic({name: plain[i : i + 1] for name, i in columns.items()})[0]
     draws = grid.resampled_means(n_draws, generator)
     spread = statistic({name: draws[:, i] for name, i in columns.items()})
-    spread = spread[np.isfinite(spread)]
-    if not len(spread):
+    defined = np.isfinite(spread)
+    spread = spread[defined]
+    if defined.mean() < 1 - MOST_UNDEFINED:
         return Estimate(float(centre), float("nan"), float("nan"))
     tail = (1 - level) / 2
     low, high = np.quantile(spread, [tail, 1 - tail])

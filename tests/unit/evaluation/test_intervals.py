@@ -53,3 +53,13 @@ def test_the_same_seed_gives_the_same_interval():
     grid = Grid.of(cases(np.random.default_rng(3).random((4, 5))))
     assert mean(grid, seed=7) == mean(grid, seed=7)
     assert mean(grid, seed=7) != mean(grid, seed=8)
+
+
+def test_a_ratio_that_is_often_undefined_has_no_interval():
+    values = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    often = interval(
+        Grid.of(cases(values)), lambda m: 1 / np.where(m["x"] > 0, m["x"], np.nan), generator=np.random.default_rng(0)
+    )
+    assert often.mean == pytest.approx(3)
+    assert np.isnan(often.low)
+    assert np.isnan(often.high)
