@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
@@ -15,12 +17,11 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
 
 from klda.corpus.posts import microseconds
+from klda.corpus.simulation import World
 from klda.types import Post
 
 Frames = Sequence[tuple[int, bytes]]
 """Each frame with the server's time in microseconds, ascending."""
-
-END = -1
 
 
 def frame(post: Post, time_us: int | None = None, version: int = 1) -> bytes:
@@ -53,6 +54,36 @@ def frames_of(posts: Iterable[Post], version: int = 1) -> list[tuple[int, bytes]
     return [(microseconds(post.time), frame(post, version=version)) for post in posts]
 
 
+class SimulatedFrames(Sequence[tuple[int, bytes]]):
+    """Any number of posts, made when they are asked for: the texts of a few, over and over, each under its own id.
+
+    Post number i says what post i modulo their number says; its id ends in i, and it comes `spacing` microseconds after
+    the one before: so anyone can tell which posts there are, without asking the server.
+    """
+
+    def __init__(
+        self, n: int, posts: Sequence[Post], start: int = 1_767_571_200_000_000, spacing: int = 20_000
+    ) -> None:
+        self._n, self._start, self._spacing = n, start, spacing
+        self._parts = [_in_parts(post) for post in posts]
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, i: Any) -> Any:
+        if not 0 <= i < self._n:
+            raise IndexError(i)
+        before, between, after = self._parts[i % len(self._parts)]
+        moment = self._start + i * self._spacing
+        return moment, b"%s%d%s%d%s" % (before, moment, between, i, after)
+
+
+def _in_parts(post: Post) -> list[bytes]:
+    """A frame without its time and its key: what stands before, between and after them."""
+    content = frame(post, 123_456_789).replace(b"123456789", b"\0", 1)
+    return content.replace(b'"rkey":"%s"' % post.id.encode(), b'"rkey":"\0"', 1).split(b"\0")
+
+
 @dataclass
 class Connection:
     """What one client asked for, and what becomes of it."""
@@ -74,7 +105,7 @@ class JetstreamServer:
     A client that has all frames waits for more, as at a live stream, or is closed when `finite`.
     """
 
-    frames: list[tuple[int, bytes]] = field(default_factory=list)
+    frames: Frames = field(default_factory=list)
     finite: bool = False
     breaks: Break = lambda connection: None
     pack: Callable[[bytes], bytes] | None = None
@@ -85,7 +116,7 @@ class JetstreamServer:
 
     def add(self, *frames: tuple[int, bytes]) -> None:
         """Adds frames while clients listen."""
-        self.frames.extend(frames)
+        self.frames = [*self.frames, *frames]
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
 
@@ -155,3 +186,15 @@ async def _break_off(socket: ServerConnection, content: bytes, how: str) -> None
         transport.write(header + content[: len(content) // 2])
         await asyncio.sleep(0)
     transport.abort()
+
+
+async def serve_simulated(n: int, port: int = 0, distinct: int = 5_000) -> None:
+    """Serves so many simulated posts until it is stopped; the first line that it prints is the port."""
+    server = JetstreamServer(SimulatedFrames(n, list(World(weeks=1, posts_per_week=distinct).posts())), port=port)
+    async with server.running():
+        print(server.port, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve_simulated(*map(int, sys.argv[1:])))

@@ -1,0 +1,146 @@
+"""A folder as a source: lines while they grow, other files when they are finished, each post once."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from contextlib import aclosing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from unittest.mock import patch
+
+import orjson
+import polars as pl
+import pytest
+
+from klda.errors import SettingError
+from klda.sources.live.folder import Folder
+from klda.sources.live.protocol import Received
+
+
+def line(number: int) -> bytes:
+    return orjson.dumps({"id": number, "time": "2026-01-05T10:00:00Z", "text": f"post {number}"}) + b"\n"
+
+
+class IdleError(Exception):
+    """Raised in place of waiting for the next look."""
+
+
+def taken(folder: Folder, cursor: str | None = None) -> tuple[list[str], str | None]:
+    """The ids that are there to be taken until there is nothing more to do, and the cursor after them."""
+
+    async def take() -> tuple[list[str], str | None]:
+        ids: list[str] = []
+        at = cursor
+        with suppress(IdleError), patch("klda.sources.live.folder.asyncio.sleep", side_effect=IdleError):
+            async with aclosing(folder.bursts(cursor)) as bursts:
+                async for burst in bursts:
+                    ids += [event.row.id for event in burst.events if isinstance(event, Received)]
+                    at = burst.cursor
+        return ids, at
+
+    return asyncio.run(take())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path, every=0.01, settle=0.0)
+
+
+def test_complete_lines_are_taken_and_the_rest_when_it_is_complete(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, every=0.01, settle=3600)
+    file = tmp_path / "posts.jsonl"
+    file.write_bytes(line(1) + line(2)[:20])
+    ids, cursor = taken(folder)
+    assert ids == ["1"]
+    with file.open("ab") as more:
+        more.write(line(2)[20:] + line(3))
+    ids, cursor = taken(folder, cursor)
+    assert ids == ["2", "3"]
+    assert taken(folder, cursor)[0] == []
+
+
+def test_a_last_line_without_line_feed_is_taken_once_the_file_rests(folder: Folder, tmp_path: Path) -> None:
+    file = tmp_path / "posts.jsonl"
+    file.write_bytes(line(1) + line(2).rstrip())
+    ids, cursor = taken(folder)
+    assert ids == ["1", "2"]
+    with file.open("ab") as more:
+        more.write(b"\n" + line(3) + line(4)[:10])
+    ids, cursor = taken(folder, cursor)
+    assert ids == ["3"]
+    assert taken(folder, cursor)[0] == [], "half a line is never taken"
+
+
+def test_files_that_are_renamed_into_place_are_taken_whole_and_unfinished_names_left_alone(
+    folder: Folder, tmp_path: Path
+) -> None:
+    table = pl.DataFrame({"id": ["5", "6"], "time": [datetime(2026, 1, 5, tzinfo=UTC)] * 2, "text": ["five", "six"]})
+    table.write_parquet(tmp_path / "posts.parquet.partial")
+    (tmp_path / ".hidden.jsonl").write_bytes(line(9))
+    ids, cursor = taken(folder)
+    assert ids == []
+    (tmp_path / "posts.parquet.partial").rename(tmp_path / "posts.parquet")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "old.jsonl.gz").write_bytes(gzip.compress(line(7) + line(8)))
+    ids, cursor = taken(folder, cursor)
+    assert sorted(ids) == ["5", "6", "7", "8"]
+    assert taken(folder, cursor)[0] == []
+
+
+def test_a_file_that_still_changes_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "posts.csv").write_text("id,time,text\n1,2026-01-05T10:00:00Z,one\n")
+    assert taken(Folder(tmp_path, every=0.01, settle=3600))[0] == []
+    assert taken(Folder(tmp_path, every=0.01, settle=0))[0] == ["1"]
+
+
+def test_a_table_that_grew_brings_only_what_is_new(folder: Folder, tmp_path: Path) -> None:
+    file = tmp_path / "posts.csv"
+    file.write_text("id,time,text\n1,2026-01-05T10:00:00Z,one\n")
+    _, cursor = taken(folder)
+    with file.open("a") as more:
+        more.write("2,2026-01-05T10:00:00Z,two\n")
+    assert taken(folder, cursor)[0] == ["2"]
+
+
+def test_a_file_replaced_under_its_name_is_read_anew(folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "posts.jsonl").write_bytes(line(1) + line(2))
+    _, cursor = taken(folder)
+    (tmp_path / "new").write_bytes(line(3) + line(4) + line(5))
+    (tmp_path / "new").replace(tmp_path / "posts.jsonl")
+    assert taken(folder, cursor)[0] == ["3", "4", "5"]
+
+
+def test_a_stop_in_the_middle_of_a_file_costs_and_doubles_nothing(tmp_path: Path) -> None:
+    (tmp_path / "posts.csv").write_text(
+        "id,time,text\n" + "".join(f"{i},2026-01-05T10:00:00Z,post {i}\n" for i in range(3000))
+    )
+
+    async def first() -> tuple[list[str], str | None]:
+        async with aclosing(Folder(tmp_path, every=0.01, settle=0).bursts(None)) as bursts:
+            burst = await anext(bursts)
+            return [event.row.id for event in burst.events if isinstance(event, Received)], burst.cursor
+
+    ids, cursor = asyncio.run(first())
+    assert 0 < len(ids) < 3000
+    rest, _ = taken(Folder(tmp_path, every=0.01, settle=0), cursor)
+    assert ids + rest == [str(i) for i in range(3000)]
+
+
+def test_foreign_files_and_broken_lines_are_counted_and_passed_over(folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (tmp_path / "posts.jsonl").write_bytes(line(1) + b"{broken\n\xff\xfe\n" + line(2))
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    ids, cursor = taken(folder)
+    assert ids == ["1", "2"]
+    assert folder.health.skipped["unknown format"] == 1
+    assert sum(folder.health.bad.values()) == 2
+    (tmp_path / "empty.jsonl").write_bytes(line(3))
+    assert taken(folder, cursor)[0] == ["3"]
+
+
+def test_a_folder_must_exist_and_a_cursor_be_one_of_its_own(folder: Folder, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="no such folder"):
+        Folder(tmp_path / "nowhere")
+    with pytest.raises(SettingError, match="cursor"):
+        taken(folder, "[1, 2]")
