@@ -13,7 +13,7 @@ from klda.model.batches import Batch
 from klda.model.data import Floats, TrainingData
 from klda.model.expectation import expectation
 from klda.model.networks import FixedTopicPrior, TopicPrior, TopicPriorNetwork, TopicWord, TopicWordNetwork
-from klda.model.relaxation import Rows
+from klda.model.rows import Rows
 from klda.model.settings import Settings
 
 

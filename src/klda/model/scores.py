@@ -14,7 +14,7 @@ from klda.corpus.documents import Ints
 from klda.model.batches import Batch, make_batch
 from klda.model.data import Floats, TrainingData
 from klda.model.objective import Explanation, Parameters, explain, row_keyword_log_probability, row_terms
-from klda.model.relaxation import Choice, Rows, all_observed, enumerate_rows
+from klda.model.rows import Choice, Rows, all_observed, enumerate_rows
 from klda.model.settings import Settings
 
 CHUNK = 256

@@ -22,17 +22,8 @@ from klda.model.objective import (
     row_terms,
 )
 from klda.model.optimisers import cancel_weight_decay
-from klda.model.relaxation import (
-    Rows,
-    all_observed,
-    binary_gumbel,
-    categorical_gumbel,
-    choose,
-    enumerate_rows,
-    log_weights,
-    relaxed_rows,
-    temperature_at,
-)
+from klda.model.relaxation import binary_gumbel, categorical_gumbel, temperature_at
+from klda.model.rows import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.scores import held_out_bound, log_sum_rows
 from klda.model.settings import Settings
 from klda.model.training_state import PRETRAINING, TRAINING, TrainingState

@@ -7,7 +7,7 @@ import torch
 from klda.model import bound
 from klda.model.batches import make_batch
 from klda.model.objective import batch_weights, row_keyword_log_probability, row_terms
-from klda.model.relaxation import all_observed, choose, enumerate_rows, log_weights, relaxed_rows
+from klda.model.rows import all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.settings import Settings
 from tests.unit.model import slow_reference
 from tests.unit.model.small import data_of, parameters_of, random_data, tokens_of
