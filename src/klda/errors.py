@@ -50,7 +50,7 @@ class MissingExtraError(KldaError):
 
 
 class StoreError(KldaError):
-    """A store that cannot be read or written now (disk full, database gone, another writer); what was committed stays."""
+    """A store that cannot be read or written now (disk full, database gone); what was committed stays."""
 
     exit_code = 7
 
