@@ -199,7 +199,7 @@ class _Reading:
                 health.duplicates += 1
 
     def _advance(self, moment: int) -> None:
-        """Moves the cursor on; far ahead only where two events in a row agree, or one wrong clock would skip the rest."""
+        """Moves the cursor on; far ahead only where two events in a row agree: one wrong clock skips nothing."""
         far = self._cursor is not None and moment - self._cursor > _SILENCE
         agreed = min(moment, self._before) if far else moment
         self._cursor, self._before = max(self._cursor or 0, agreed), moment

@@ -1,20 +1,24 @@
 """A Kafka topic of posts as JSON, in any form that `read_posts` knows, one record a message.
 
-The cursor is the next offset of each partition, kept by whoever stores the posts; nothing is committed to Kafka. A
-message without a value (a tombstone) deletes the post whose id is its key.
+The cursor is the next offset of each partition and the time it was reached, kept by whoever stores the posts; nothing
+is committed to Kafka. A message without a value (a tombstone) deletes the post whose id is its key. Partitions that are
+added later are found at the next start.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
 from klda.errors import MissingExtraError, SettingError, SourceError
 from klda.sources.formats.outcome import Bad, Outcome, Row
-from klda.sources.live.protocol import Burst, Deleted, Event, Health, Received
+from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
 from klda.sources.reasons import BROKEN_JSON, TOO_LONG
 from klda.sources.recognise import parse_record
 from klda.types import KeywordSet
@@ -68,25 +72,44 @@ class Kafka:
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
         """Yields the messages after the cursor, or all that the topic still holds."""
-        offsets = _offsets(cursor)
+        offsets, heard = _read_cursor(cursor)
         consumer = self._kafka.Consumer(self._settings)
-        try:
-            partitions = await asyncio.to_thread(self._partitions, consumer)
-            start = self._kafka.OFFSET_BEGINNING
-            consumer.assign(
-                [self._kafka.TopicPartition(self._topic, number, offsets.get(number, start)) for number in partitions]
-            )
-            while True:
-                messages = await asyncio.to_thread(consumer.consume, BURST, WAIT)
-                events: list[Event] = []
-                for message in messages:
-                    self._check(message.error())
-                    offsets[message.partition()] = message.offset() + 1
-                    events += self._events(message.key(), message.value())
-                if messages:
-                    yield Burst(tuple(events), orjson.dumps({str(p): o for p, o in sorted(offsets.items())}).decode())
-        finally:
-            consumer.close()
+        with ThreadPoolExecutor(1) as thread:  # one, so that nothing is closed while it is being read
+            loop = asyncio.get_running_loop()
+            try:
+                gone = await loop.run_in_executor(thread, self._assign, consumer, offsets)
+                if gone:
+                    gap = Gap(
+                        datetime.fromtimestamp(heard, UTC), datetime.now(UTC), "dropped by Kafka before it was read"
+                    )
+                    yield Burst((gap,), cursor)
+                while True:
+                    messages = await loop.run_in_executor(thread, consumer.consume, BURST, WAIT)
+                    events: list[Event] = []
+                    for message in messages:
+                        self._check(message.error())
+                        if message.error() is None:
+                            offsets[message.partition()] = message.offset() + 1
+                            events += self._events(message.key(), message.value())
+                    if messages:
+                        yield Burst(tuple(events), _write_cursor(offsets))
+            finally:
+                await loop.run_in_executor(thread, consumer.close)
+
+    def _assign(self, consumer: Any, offsets: dict[int, int]) -> bool:
+        """Starts every partition where it is to be resumed; whether some of it is no longer there."""
+        gone = False
+        starts = []
+        for number in self._partitions(consumer):
+            start = offsets.get(number, self._kafka.OFFSET_BEGINNING)
+            if number in offsets:
+                partition = self._kafka.TopicPartition(self._topic, number)
+                first, _ = consumer.get_watermark_offsets(partition, timeout=PATIENCE)
+                gone |= first > start
+                start = max(first, start)
+            starts.append(self._kafka.TopicPartition(self._topic, number, start))
+        consumer.assign(starts)
+        return gone
 
     def _partitions(self, consumer: Any) -> list[int]:
         try:
@@ -125,8 +148,18 @@ def _outcomes(value: bytes) -> list[Outcome]:
         return [Bad(BROKEN_JSON, value=value[:100])]
 
 
-def _offsets(cursor: str | None) -> dict[int, int]:
+def _read_cursor(cursor: str | None) -> tuple[dict[int, int], float]:
+    """The next offset of each partition, and when they were reached, in seconds since 1970."""
     try:
-        return {int(partition): int(offset) for partition, offset in orjson.loads(cursor or "{}").items()}
-    except (ValueError, AttributeError, TypeError) as error:
-        raise SettingError(f'cursor {cursor!r}: those of Kafka look like {{"0": 17}}') from error
+        content: Any = {"heard": 0, "offsets": {}} if cursor is None else orjson.loads(cursor)
+        return {int(number): int(offset) for number, offset in content["offsets"].items()}, float(content["heard"])
+    except (ValueError, AttributeError, TypeError, KeyError) as error:
+        raise SettingError(
+            f'cursor {cursor!r}: those of Kafka look like {{"heard": 1767607200, "offsets": {{"0": 17}}}}'
+        ) from error
+
+
+def _write_cursor(offsets: dict[int, int]) -> str:
+    return orjson.dumps(
+        {"heard": int(time.time()), "offsets": {str(n): o for n, o in sorted(offsets.items())}}
+    ).decode()

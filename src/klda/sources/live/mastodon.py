@@ -160,8 +160,9 @@ class _Listening:
             health.duplicates += 1
             return
         health.count(event)
-        self.last = _newer(self.last, status)
-        await self._buffer.put(event, self.cursor)
+        await self._buffer.put(event)
+        self.last = _newer(self.last, status)  # only now: another timeline may have moved the cursor while we waited
+        self._buffer.advance(self.cursor)
 
     def alive(self) -> None:
         """Notes a sign of life."""

@@ -6,6 +6,7 @@ import asyncio
 import builtins
 from collections.abc import Iterator
 from contextlib import aclosing
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ import pytest
 
 from klda.errors import MissingExtraError, SettingError, SourceError
 from klda.sources.live.kafka import Kafka
-from klda.sources.live.protocol import Deleted, Event, Received
+from klda.sources.live.protocol import Deleted, Event, Gap, Received
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 
@@ -66,8 +67,9 @@ def test_every_partition_is_read_and_resumed_at_its_own_offset(broker: tuple[Any
     events, cursor = take(Kafka(servers, topic="resumed", options=FAST), 50)
     assert ids(events) == [str(i) for i in range(50)]
     assert cursor is not None
-    assert sum(orjson.loads(cursor).values()) == 50
-    assert len(orjson.loads(cursor)) > 1, "the mock broker makes several partitions"
+    offsets = orjson.loads(cursor)["offsets"]
+    assert sum(offsets.values()) == 50
+    assert len(offsets) > 1, "the mock broker makes several partitions"
     send(producer, "resumed", *((f"key {i}", record(i)) for i in range(50, 70)))
     again, _ = take(Kafka(servers, topic="resumed", options=FAST), 20, cursor)
     assert ids(again) == [str(i) for i in range(50, 70)]
@@ -83,6 +85,18 @@ def test_tombstones_delete_and_hostile_messages_are_counted(broker: tuple[Any, s
     assert gone == Deleted("1")
     assert ids([first, second]) == ["1", "2"]
     assert sum(source.health.bad.values()) == len(hostile)
+
+
+def test_what_kafka_dropped_before_it_was_read_is_a_recorded_gap(broker: tuple[Any, str]) -> None:
+    producer, servers = broker
+    send(producer, "dropped", ("1", record(1)))
+    number = next(iter(orjson.loads(take(Kafka(servers, topic="dropped", options=FAST), 1)[1] or "")["offsets"]))
+    behind = orjson.dumps({"heard": 1_767_607_200, "offsets": {number: -5}}).decode()  # the topic begins at 0
+    events, _ = take(Kafka(servers, topic="dropped", options=FAST), 2, behind)
+    gap, first = events
+    assert isinstance(gap, Gap)
+    assert gap.start == datetime(2026, 1, 5, 10, tzinfo=UTC)
+    assert ids([first]) == ["1"]
 
 
 def test_a_cursor_of_another_source_and_a_missing_broker_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
