@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from math import isfinite
 
@@ -112,3 +113,24 @@ def _words(keyword: Keyword) -> Matcher | None:
         return Matcher(KeywordSet.of(*(word for form in keyword.forms for word in shown(form).split())))
     except SettingError:
         return None  # a form without anything to match marks nothing
+
+
+def measured(estimate: Mapping[str, float | None] | None, *, signed: bool = False) -> tuple[str, str]:
+    """A measured mean and its interval as two texts; the second is empty where there is none.
+
+    >>> measured({"mean": 0.301, "low": 0.25, "high": 0.36}), measured(None)
+    (('0.30', '0.25–0.36'), ('–', ''))
+    >>> measured({"mean": 0.05, "low": -0.01, "high": 0.11}, signed=True)
+    ('+0.05', '−0.01 to +0.11')
+    """
+    if estimate is None or estimate["mean"] is None:
+        return "–", ""
+    mean, low, high = estimate["mean"], estimate["low"], estimate["high"]
+    pattern = f"{'+' if signed else ''},.{0 if abs(mean) >= 100 else 2}f"
+
+    def written(value: float) -> str:
+        return format(value, pattern).replace("-", "−")
+
+    if low is None or high is None:
+        return written(mean), ""
+    return written(mean), f"{written(low)}{' to ' if signed or low < 0 else '–'}{written(high)}"

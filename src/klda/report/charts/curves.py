@@ -1,0 +1,87 @@
+"""A measure from window to window, a line for each policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import altair as alt
+
+from klda.report.charts.dates import window_labels
+from klda.report.charts.theme import CATEGORIES, LIGHT, Spec, finished
+
+CEILING = "ceiling"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measure of a policy in one window."""
+
+    window: str
+    policy: str
+    value: float
+
+
+def curves(
+    points: Sequence[Point],
+    coloured: Sequence[str],
+    *,
+    measure: str,
+    number: str = ".2f",
+    height: int = 260,
+    dashed: str | None = None,
+) -> Spec:
+    """Lines over windows; the policies in `coloured` have colours of their own, in that order, the others are grey.
+
+    `dashed` is one name that is a reference rather than a policy.
+    """
+    label = short_labels(point.window for point in points)
+    shade = dict(zip(coloured, CATEGORIES, strict=False))
+    names = list(dict.fromkeys(point.policy for point in points))
+    order = sorted(names, key=lambda name: name in shade)  # the grey ones below the coloured ones
+    rows = [
+        {"label": label[point.window], "window": point.window, "policy": point.policy, "value": point.value}
+        for point in points
+    ]
+    colours = [LIGHT["ink"] if name == dashed else shade.get(name, LIGHT["past"]) for name in order]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X(
+            "label:O",
+            title=None,
+            scale=alt.Scale(domain=list(label.values())),
+            axis=alt.Axis(grid=False, labelAngle=0, labelOverlap=True, labelSeparation=8),
+        ),
+        y=alt.Y("value:Q", title=measure, axis=alt.Axis(tickCount=4, format=number)),
+        color=alt.Color("policy:N", scale=alt.Scale(domain=order, range=colours), legend=None),
+        strokeDash=alt.condition(alt.datum.policy == dashed, alt.value([4, 3]), alt.value([1, 0])),
+        tooltip=[
+            alt.Tooltip("policy:N"),
+            alt.Tooltip("window:N"),
+            alt.Tooltip("value:Q", title=measure, format=number),
+        ],
+    )
+    lines = base.mark_line(strokeWidth=2, strokeJoin="round")
+    dots = base.mark_point(filled=True, size=28, opacity=1)
+    return finished(
+        alt.layer(lines, dots),
+        describe=f"{measure} of {len(names)} policies in {len(label)} windows",
+        height=height,
+    )
+
+
+def short_labels(windows: Iterable[str]) -> Mapping[str, str]:
+    """A short label for each window, in the order of time; a text that is no time is its own label.
+
+    >>> dict(short_labels(["2020-01-27", "2020-01-20"]))
+    {'2020-01-20': '20 Jan', '2020-01-27': '27 Jan'}
+    """
+    starts: dict[str, datetime] = {}
+    texts = list(dict.fromkeys(windows))
+    for text in texts:
+        try:
+            starts[text] = datetime.fromisoformat(text)
+        except ValueError:
+            return {text: text for text in texts}
+    labels = window_labels(starts.values())
+    return {text: labels[starts[text]] for text in sorted(texts, key=lambda text: starts[text])}

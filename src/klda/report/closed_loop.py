@@ -1,0 +1,125 @@
+"""What the report on a closed-loop backtest shows, from its summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from klda.report.charts.curves import Point, curves
+from klda.report.charts.theme import CATEGORIES, Spec
+from klda.report.phrases import measured
+from klda.report.results import Grid, cell
+
+Plain = Mapping[str, Any]
+MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
+LABELLED = ("f1", "recall", "volume", "drift")
+UNLABELLED = ("retention", "novelty", "volume", "drift")
+NAMES = {"f1": "F1", "volume": "posts"}
+HEIGHT = 150
+
+
+@dataclass(frozen=True)
+class SubjectView:
+    """One subject: its pictures, and each policy's last list."""
+
+    name: str
+    pictures: tuple[tuple[str, str], ...]
+    """Names of pictures, and what each shows."""
+    lists: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+    """Policy, its means, and its last list."""
+
+
+@dataclass(frozen=True)
+class ClosedView:
+    """Everything on the page."""
+
+    n_windows: int
+    n_comparisons: int
+    labelled: bool
+    measures: tuple[str, ...]
+    results: Grid
+    paired: Grid | None
+    coloured: tuple[str, ...]
+    grey: bool
+    subjects: tuple[SubjectView, ...]
+    pictures: Mapping[str, Spec]
+
+
+def closed_view(summary: Plain) -> ClosedView:
+    """The view of what `closed_summary` found."""
+    entries = summary["policies"]
+    labelled = any(entry["f1"]["mean"] is not None for entry in entries.values())
+    shown = LABELLED if labelled else UNLABELLED
+    order = sorted(entries, key=lambda name: -(entries[name][shown[0]]["mean"] or 0.0))
+    coloured = _coloured(order)
+    pictures: dict[str, Spec] = {}
+    subjects = []
+    for number, (subject, found) in enumerate(summary["subjects"].items()):
+        names = []
+        for measure in shown:
+            points = _points(found, order, measure)
+            if points:
+                name, text = f"subject-{number}-{measure}", NAMES.get(measure, measure)
+                number_format = ",d" if measure == "volume" else ".2f"
+                pictures[name] = curves(points, coloured, measure=text, number=number_format, height=HEIGHT)
+                names.append((name, text))
+        lists = tuple(
+            (name, tuple(_number(found[name][m]) for m in shown), tuple(found[name]["last_list"]))
+            for name in order
+            if name in found
+        )
+        subjects.append(SubjectView(subject, tuple(names), lists))
+    windows = {week["window"] for found in summary["subjects"].values() for e in found.values() for week in e["weeks"]}
+    return ClosedView(
+        n_windows=len(windows),
+        n_comparisons=summary["n_comparisons"],
+        labelled=labelled,
+        measures=tuple(NAMES.get(measure, measure) for measure in shown),
+        results=_results(entries, order),
+        paired=_paired(summary["paired"], order, labelled),
+        coloured=coloured,
+        grey=len(order) > len(coloured),
+        subjects=tuple(subjects),
+        pictures=pictures,
+    )
+
+
+def _coloured(order: Sequence[str]) -> tuple[str, ...]:
+    """The best policies and, always, the static list that all are measured against."""
+    best = [name for name in order if name != "static"]
+    static = [name for name in order if name == "static"]
+    return (*static, *best[: len(CATEGORIES) - len(static)])
+
+
+def _results(entries: Plain, order: Sequence[str]) -> Grid:
+    known = [m for m in MEASURES if any(entries[name][m]["mean"] is not None for name in order)]
+    rows = tuple((name, tuple(cell(entries[name][m]) for m in known)) for name in order)
+    columns = ("policy", *(NAMES.get(m, m) for m in known))
+    return Grid("Mean over subjects and windows, with 95 % intervals", columns, rows)
+
+
+def _paired(paired: Plain, order: Sequence[str], labelled: bool) -> Grid | None:
+    if not labelled or not paired:
+        return None
+    rows = []
+    for name in order:
+        gains = paired.get(name, {}).get("static")
+        if gains:
+            cells = tuple(cell(gains[m], difference=True) for m in ("f1", "recall"))
+            rows.append((name, cells))
+    return Grid("Difference from the static list, window by window", ("policy", "F1", "recall"), tuple(rows))
+
+
+def _points(found: Plain, order: Sequence[str], measure: str) -> list[Point]:
+    return [
+        Point(week["window"], name, week[measure])
+        for name in order
+        if name in found
+        for week in found[name]["weeks"]
+        if week[measure] is not None
+    ]
+
+
+def _number(value: float | None) -> str:
+    return measured({"mean": value, "low": None, "high": None})[0]
