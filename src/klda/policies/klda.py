@@ -39,9 +39,9 @@ class KLDAPolicy(ScoredPolicy):
     n_topics: int = 5
     half_life: float = 0.7
     strength: float = 1000.0
-    iterations: int = 200
+    iterations: int = 150
     """Of training."""
-    n_words: int = 6000
+    n_words: int = 4000
     """The most frequent words are told apart by the model; rarer ones follow the counts alone."""
     model: KLDA | None = None
 
