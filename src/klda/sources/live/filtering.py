@@ -81,7 +81,7 @@ class Filtered:
     @property
     def keywords(self) -> KeywordSet:
         """The keywords that hold now."""
-        return self._matchers[-1].keywords
+        return self._matchers[0].keywords
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Selection, None]:
         """Yields what is left of every burst, even when it is only the cursor; starts with the keywords that hold."""
@@ -101,7 +101,7 @@ class Filtered:
         """Changes the keywords while the stream runs; until the platform has them too, old and new ones are matched."""
         matcher = await asyncio.to_thread(Matcher, keywords, adjacent=self._adjacent)
         async with self._changing:
-            before = self._matchers[-1]
+            [before] = self._matchers
             self._matchers = (before, matcher)
             try:
                 await self.source.update_keywords(keywords)
