@@ -33,7 +33,7 @@ class Subject:
     background: Floats  # (V,)
     """What all posts said; never 0."""
     outside: Floats | None  # (V,)
-    """What posts without a current keyword said in the last window; None when all were collected by the list."""
+    """What posts without a current keyword said; None when all were collected by the list."""
     common: Floats | None  # (Q,)
     """How common each candidate is outside the subject: 0 only inside, ½ alike, 1 only outside."""
     protected: Ints
@@ -52,13 +52,15 @@ class Subject:
         if not founded.sum():
             founded = _words(history, first)
         said_today = _words(last, evidence.current)
-        known = len(_outside(last, evidence.current)) + len(last.apart) >= FEWEST_OUTSIDE
+        elsewhere = _elsewhere(last, evidence.current)
+        if elsewhere is None:  # a small sample of the stream fills up over the windows
+            elsewhere = _elsewhere(history, evidence.current)
         return cls(
             founding=from_counts(founded, background, SMOOTHING),
             today=from_counts(said_today, background, SMOOTHING),
             background=background,
-            outside=from_counts(_with_apart(last) - said_today, background, SMOOTHING) if known else None,
-            common=_common(history, evidence.current) if known else None,
+            outside=None if elsewhere is None else from_counts(elsewhere, background, SMOOTHING),
+            common=None if elsewhere is None else _common(history, evidence.current),
             protected=first,
         )
 
@@ -93,6 +95,13 @@ class Subject:
         elsewhere = self.background if self.outside is None else self.outside
         brought = rates.sum() * distinctive(mixture(distributions, rates), elsewhere)
         return np.asarray(np.maximum(brought - self.target(anchor), 0.0))
+
+
+def _elsewhere(corpus: Corpus, current: Ints) -> Floats | None:
+    """How often each word occurs in posts without a current keyword; None when too few of them are known. # (V,)"""
+    if len(_outside(corpus, current)) + len(corpus.apart) < FEWEST_OUTSIDE:
+        return None
+    return _with_apart(corpus) - _words(corpus, current)
 
 
 def _words(corpus: Corpus, columns: Ints) -> Floats:
