@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from klda.report.charts.curves import Point, curves
-from klda.report.charts.theme import CATEGORIES, Spec
+from klda.report.charts.curves import Point, curves, with_colour
+from klda.report.charts.theme import Spec
 from klda.report.phrases import measured
 from klda.report.results import Grid, cell
 
@@ -42,6 +42,9 @@ class ClosedView:
     paired: Grid | None
     coloured: tuple[str, ...]
     grey: bool
+    """Whether some policies have no colour of their own."""
+    dashed: str
+    """The static list, where it was run."""
     subjects: tuple[SubjectView, ...]
     pictures: Mapping[str, Spec]
 
@@ -52,7 +55,7 @@ def closed_view(summary: Plain) -> ClosedView:
     labelled = any(entry["f1"]["mean"] is not None for entry in entries.values())
     shown = LABELLED if labelled else UNLABELLED
     order = sorted(entries, key=lambda name: -(entries[name][shown[0]]["mean"] or 0.0))
-    coloured = _coloured(order)
+    coloured = with_colour(order, reference="static")
     pictures: dict[str, Spec] = {}
     subjects = []
     for number, (subject, found) in enumerate(summary["subjects"].items()):
@@ -62,7 +65,9 @@ def closed_view(summary: Plain) -> ClosedView:
             if points:
                 name, text = f"subject-{number}-{measure}", NAMES.get(measure, measure)
                 number_format = ",d" if measure == "volume" else ".2f"
-                pictures[name] = curves(points, coloured, measure=text, number=number_format, height=HEIGHT)
+                pictures[name] = curves(
+                    points, coloured, measure=text, number=number_format, height=HEIGHT, dashed="static"
+                )
                 names.append((name, text))
         lists = tuple(
             (name, tuple(_number(found[name][m]) for m in shown), tuple(found[name]["last_list"]))
@@ -79,17 +84,11 @@ def closed_view(summary: Plain) -> ClosedView:
         results=_results(entries, order),
         paired=_paired(summary["paired"], order, labelled),
         coloured=coloured,
-        grey=len(order) > len(coloured),
+        grey=len(set(order) - {"static"}) > len(coloured),
+        dashed="static" if "static" in order else "",
         subjects=tuple(subjects),
         pictures=pictures,
     )
-
-
-def _coloured(order: Sequence[str]) -> tuple[str, ...]:
-    """The best policies and, always, the static list that all are measured against."""
-    best = [name for name in order if name != "static"]
-    static = [name for name in order if name == "static"]
-    return (*static, *best[: len(CATEGORIES) - len(static)])
 
 
 def _results(entries: Plain, order: Sequence[str]) -> Grid:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from klda.report.charts.curves import CEILING, Point, curves
+from klda.report.charts.curves import CEILING, Point, curves, with_colour
 from klda.report.charts.skill import SkillRow, skill
-from klda.report.charts.theme import CATEGORIES, Spec
+from klda.report.charts.theme import Spec
 from klda.report.phrases import measured
 from klda.report.results import EMPTY, Grid, cell
 
@@ -55,7 +55,7 @@ def open_view(summary: Plain) -> OpenView:
     top = str(max(tops)) if tops else ""
     readings = {"raw": summary, "corrected": summary["corrected"]}
     order = sorted(summary["policies"], key=lambda name: -_mean(summary["policies"][name]["accuracy"].get(top)))
-    coloured = tuple(name for name in order if name != "random")[: len(CATEGORIES)]
+    coloured = with_colour(order, reference="random")
     return OpenView(
         n_cases=summary["n_cases"],
         n_left_out=summary["n_left_out"],

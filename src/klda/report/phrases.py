@@ -126,10 +126,11 @@ def measured(estimate: Mapping[str, float | None] | None, *, signed: bool = Fals
     if estimate is None or estimate["mean"] is None:
         return "–", ""
     mean, low, high = estimate["mean"], estimate["low"], estimate["high"]
-    pattern = f"{'+' if signed else ''},.{0 if abs(mean) >= 100 else 2}f"
+    digits = 0 if abs(mean) >= 100 else 2
 
     def written(value: float) -> str:
-        return format(value, pattern).replace("-", "−")
+        rounded = round(value, digits) + 0.0  # a difference of nought has no sign
+        return format(rounded, f"{'+' if signed and rounded else ''},.{digits}f").replace("-", "−")
 
     if low is None or high is None:
         return written(mean), ""

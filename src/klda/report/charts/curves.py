@@ -12,6 +12,9 @@ from klda.report.charts.dates import window_labels
 from klda.report.charts.theme import CATEGORIES, LIGHT, Spec, finished
 
 CEILING = "ceiling"
+DEFAULT = "klda"
+FEW_WINDOWS = 8
+"""With more, the dots would hide the lines."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,12 @@ def curves(
 ) -> Spec:
     """Lines over windows; the policies in `coloured` have colours of their own, in that order, the others are grey.
 
-    `dashed` is one name that is a reference rather than a policy.
+    `dashed` is the name of the line that the others are to be seen against.
     """
     label = short_labels(point.window for point in points)
     shade = dict(zip(coloured, CATEGORIES, strict=False))
     names = list(dict.fromkeys(point.policy for point in points))
-    order = sorted(names, key=lambda name: name in shade)  # the grey ones below the coloured ones
+    order = sorted(names, key=lambda name: (name in shade, name == dashed))  # the grey ones below the coloured ones
     rows = [
         {"label": label[point.window], "window": point.window, "policy": point.policy, "value": point.value}
         for point in points
@@ -62,12 +65,22 @@ def curves(
         ],
     )
     lines = base.mark_line(strokeWidth=2, strokeJoin="round")
-    dots = base.mark_point(filled=True, size=28, opacity=1)
+    dots = base.mark_point(filled=True, size=28 if len(label) <= FEW_WINDOWS else 10, opacity=1)
     return finished(
         alt.layer(lines, dots),
         describe=f"{measure} of {len(names)} policies in {len(label)} windows",
         height=height,
     )
+
+
+def with_colour(order: Sequence[str], *, reference: str) -> tuple[str, ...]:
+    """The policies that get a colour of their own: `klda`, and the best of the others, but not the reference.
+
+    >>> with_colour(["a", "random", "b", "klda"], reference="random")
+    ('klda', 'a', 'b')
+    """
+    others = [name for name in order if name not in (reference, DEFAULT)]
+    return (*(name for name in order if name == DEFAULT), *others)[: len(CATEGORIES)]
 
 
 def short_labels(windows: Iterable[str]) -> Mapping[str, str]:

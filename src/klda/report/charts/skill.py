@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 import altair as alt
 
@@ -45,13 +46,19 @@ def skill(rows: Sequence[SkillRow], order: Sequence[str], readings: Sequence[str
     x = alt.X("mean:Q", title="skill", scale=alt.Scale(zero=True, padding=8), axis=alt.Axis(tickCount=7))
     bars = base.mark_rule(strokeWidth=2, strokeCap="round").encode(x=alt.X("low:Q"), x2="high:Q", tooltip=tooltip)
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(x=x, tooltip=tooltip)
-    ends = alt.Chart(alt.InlineData(values=[{"at": 0, "label": "chance"}, {"at": 1, "label": "ceiling"}]))
-    marks = ends.mark_rule(strokeDash=[4, 3], color=LIGHT["soft"]).encode(x="at:Q")
-    names = ends.mark_text(align="left", baseline="top", dx=5, dy=2, fontSize=11, fill=LIGHT["soft"]).encode(
-        x="at:Q", y=alt.value(0), text="label:N"
-    )
+    chance, ceiling = _mark(0, "chance", inwards="left"), _mark(1, "ceiling", inwards="right")
     return finished(
-        alt.layer(marks, names, bars, dots),
+        alt.layer(*chance, *ceiling, bars, dots),
         describe=f"Skill of {len(order)} policies with 95 % intervals, between chance and the ceiling",
         height=16 + 30 * len(order),
     )
+
+
+def _mark(at: float, label: str, *, inwards: Literal["left", "right"]) -> tuple[alt.Chart, alt.Chart]:
+    """A dashed rule with its name, on the side of the plot."""
+    base = alt.Chart(alt.InlineData(values=[{"at": at, "label": label}])).encode(x="at:Q")
+    rule = base.mark_rule(strokeDash=[4, 3], color=LIGHT["soft"])
+    name = base.mark_text(
+        align=inwards, baseline="top", dx=5 if inwards == "left" else -5, dy=2, fontSize=11, fill=LIGHT["soft"]
+    ).encode(y=alt.value(0), text="label:N")
+    return rule, name

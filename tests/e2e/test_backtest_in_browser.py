@@ -1,0 +1,59 @@
+"""The report on a backtest in a real browser: offline, at desktop and phone width, with hostile names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from klda.report.backtest import write_backtest
+from tests.e2e.test_report_in_browser import ARGUMENTS, CHROMIUM, WIDTHS, playwright
+from tests.unit.report.backtest_sample import closed_sample, open_sample
+from tests.unit.report.hostile import ATTACKS
+from tests.unit.report.test_backtest import tampered
+
+pytestmark = pytest.mark.browser
+
+PICTURES = {"open": 4, "closed": 12, "hostile": 4}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[playwright.Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"no chromium at {CHROMIUM}: NO BROWSER looked at the backtest; install it with apt-get")
+    with playwright.sync_playwright() as player:
+        started = player.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("backtests")
+    summaries = {"open": open_sample(), "closed": closed_sample(), "hostile": tampered(open_sample(), ATTACKS)}
+    for name, summary in summaries.items():
+        write_backtest(summary, folder / f"{name}.html", title="Backtest")
+    return {name: (folder / f"{name}.html").as_uri() for name in summaries}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_page_draws_itself_without_network(
+    browser: playwright.Browser, addresses: dict[str, str], name: str, width: str
+) -> None:
+    context = browser.new_context(viewport={"width": WIDTHS[width], "height": 900}, offline=True)
+    page = context.new_page()
+    complaints: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(addresses[name])
+    page.wait_for_selector("html[data-drawn=yes]", timeout=60_000)
+    assert complaints == []
+    assert requests == [addresses[name]]
+    assert page.evaluate("window.hacked") is None
+    assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
+    assert page.locator("figure[data-picture] .chart.vega-embed svg").count() == PICTURES[name]
+    context.close()
