@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from klda.cli.archives import list_sizes, policy_names, windows_to_test
+from klda.cli.output import estimate_text
+from klda.cli.study import study
+from klda.corpus.corpus import Corpus
+from klda.corpus.simulation import World
+from klda.corpus.simulation.files import write
+from klda.errors import SettingError
+from klda.evaluation import studies
+from klda.evaluation.archive import Archive
+from klda.types import KeywordSet
+
+app = typer.Typer()
+app.command()(study)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    world = World(weeks=5, posts_per_week=150, seed=1)
+    write(world, folder / "world.parquet")
+    subjects = [{"name": s.name, "keywords": list(s.keywords), "split": "tune"} for s in world.subjects[:2]]
+    (folder / "subjects.json").write_text(json.dumps({"subjects": subjects}))
+    return folder
+
+
+def run(files, *options):
+    arguments = [str(files / "world.parquet"), "--subjects", str(files / "subjects.json"), "--split", "tune"]
+    arguments += ["--weeks", "3", "--test-weeks", "2", "--history", "static", "--workers", "1"]
+    return CliRunner().invoke(app, [*arguments, "--work", str(files / "work"), *options])
+
+
+@pytest.fixture
+def overlaps(monkeypatch):
+    """Finds half of the words in common, without asking anything."""
+
+    def found(job):
+        shares = {name: {"2": 0.5, "3": 0.5} for name in ("hellinger", "chance")}
+        week = studies.case_name(job.task)[len(job.task.subject.name) + 1 :]
+        return {"subject": job.task.subject.name, "week": week, "overlap": {"counting": shares}}
+
+    monkeypatch.setattr(studies, "study_case", found)
+
+
+def test_the_study_is_printed_as_json(files, overlaps):
+    result = run(files, "--study", "divergence", "--format", "json")
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["study"] == "divergence"
+    assert [case["subject"] for case in answer["cases"]] == ["health", "racing"] * 2
+    (table,) = answer["tables"]
+    assert table["columns"] == ["divergence", "top 2", "top 3"]
+    assert table["rows"][0] == ["hellinger", *[{"mean": 0.5, "low": 0.5, "high": 0.5}] * 2]
+
+
+def test_the_study_is_printed_as_tables(files, overlaps):
+    result = run(files, "--study", "divergence")
+    assert "Words in common with the lists of KL" in result.stdout
+    assert "0.50 (0.50–0.50)" in result.stdout
+
+
+def test_an_unknown_study_is_refused(files):
+    assert run(files, "--study", "perplexities").exit_code == 2
+
+
+def test_policies_and_sizes_are_checked():
+    assert policy_names("all")[0] == "klda"
+    assert "klda-paper" not in policy_names("all")
+    with pytest.raises(SettingError, match="no policy nonsense"):
+        policy_names("nonsense")
+    with pytest.raises(SettingError, match="no policy labels-last-week"):
+        policy_names("labels-last-week")
+    assert policy_names("labels-last-week", closed_loop=True) == ("labels-last-week",)
+    with pytest.raises(SettingError, match="--top"):
+        list_sizes("2,none")
+
+
+def test_test_weeks_are_a_number_or_dates():
+    archive = Archive(Corpus.from_posts(World(weeks=4, posts_per_week=50, seed=1), KeywordSet.of("hospital")))
+    assert windows_to_test("2", archive) == [2, 3]
+    day = archive.corpus.windows[1].start.date().isoformat()
+    assert windows_to_test(day, archive) == [1]
+    for text, complaint in (("9", "has 4 windows"), ("soon", "dates like"), ("1999-01-01", "no window with that day")):
+        with pytest.raises(SettingError, match=complaint):
+            windows_to_test(text, archive)
+
+
+def test_an_interval_below_nought_reads_as_one():
+    assert estimate_text({"mean": -6.5, "low": -7.0, "high": -6.0}) == "-6.50 (-7.00 to -6.00)"
+    assert estimate_text({"mean": 300.0, "low": None, "high": None}) == "300"
