@@ -9,6 +9,7 @@ import typer
 
 import klda
 from klda.cli.backtest import backtest
+from klda.cli.monitor import monitor
 from klda.cli.policies import policies
 from klda.cli.prepare import prepare
 from klda.cli.progress import console
@@ -46,6 +47,9 @@ def root(
 
 for command in (recommend, rules, policies, backtest, prepare, train, topics, simulate):
     app.command()(command)
+
+
+app.add_typer(monitor)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from klda.cli.arguments import parse_keywords
 from klda.cli.options import Adjacent, OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
 from klda.policies.proposal import read_proposal
-from klda.policies.rules import PLATFORMS, Platform, platform_rules
+from klda.policies.rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.types import KeywordSet
 
 PlatformName = StrEnum("PlatformName", {name.replace("-", "_"): name for name in PLATFORMS})  # type: ignore[misc]
@@ -31,12 +31,16 @@ def rules(
     """Write a proposed list as rules ready to apply, within the platform's limits."""
     wanted = read_proposal(proposal).next_keywords
     current = None if diff is None else _in_force(diff)
-    made = platform_rules(wanted, cast(Platform, platform.value), current=current, adjacent=adjacent)
+    print_rules(platform_rules(wanted, cast(Platform, platform.value), current=current, adjacent=adjacent), output)
+
+
+def print_rules(made: Rules, output: Format) -> None:
+    """Prints rules."""
     if output is Format.json:
         print_json(made.to_dict())
         return
     rows = [("add" if t in made.add else "keep", t) for t in made.terms] + [("remove", t) for t in made.remove]
-    print_table(f"{len(made.terms)} terms for {platform.value}", ("", "term"), rows)
+    print_table(f"{len(made.terms)} terms for {made.platform}", ("", "term"), rows)
     for note in made.notes:
         out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
 

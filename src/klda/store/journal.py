@@ -64,8 +64,8 @@ class Journal:
         row = {"id": name, "monitor": self.monitor, "at": entry.at, "who": entry.who, "action": entry.action}
         upsert(connection, schema.audit, [row | {"subject": entry.subject, "detail": dict(entry.detail)}])
 
-    def entries(self, limit: int = 200) -> list[AuditEntry]:
-        """The newest entries of the audit log, newest first."""
+    def entries(self, limit: int = 200, *, action: str | None = None) -> list[AuditEntry]:
+        """The newest entries of the audit log, newest first; all, or those of one action."""
         t = schema.audit
         query = (
             select(t.c.at, t.c.who, t.c.action, t.c.subject, t.c.detail)
@@ -73,6 +73,8 @@ class Journal:
             .order_by(t.c.at.desc(), t.c.id)
             .limit(limit)
         )
+        if action is not None:
+            query = query.where(t.c.action == action)
         return self.database.read(lambda c: [AuditEntry(*row) for row in c.execute(query)])
 
     def add_gap(self, gap: Gap) -> None:

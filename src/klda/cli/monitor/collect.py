@@ -1,0 +1,64 @@
+"""`klda monitor collect` and `klda monitor run`: work that goes on until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from klda.cli.monitor.options import HOME, Home, Name
+from klda.cli.options import OutputFormat
+from klda.cli.output import Format, out, print_json, print_table
+from klda.cli.progress import console, progress_bar
+
+if TYPE_CHECKING:
+    from klda.monitor import Counts
+
+
+def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
+    """Collect posts from where the last run stopped, until Ctrl-C; nothing is proposed."""
+    from klda.monitor import collect as work
+    from klda.monitor import opened
+
+    with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:
+        counts = until_stopped(lambda stop: work(monitor, stop, progress=progress))
+    _summary(name, counts, output, "collect")
+
+
+def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
+    """Run a monitor until Ctrl-C: collect, close windows, propose, approve where that is automatic."""
+    from klda.monitor import opened
+    from klda.monitor import run as work
+
+    def tell(message: str) -> None:
+        console.print(message, markup=False, highlight=False)
+
+    with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:
+        counts = until_stopped(lambda stop: work(monitor, stop, progress=progress, tell=tell))
+    _summary(name, counts, output, "run")
+
+
+def until_stopped(work: Callable[[asyncio.Event], Awaitable[Counts]]) -> Counts:
+    """What the work returns; Ctrl-C, or the signal that services are stopped with, lets it store what it has first."""
+
+    async def main() -> Counts:
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        return await work(stop)
+
+    return asyncio.run(main())
+
+
+def _summary(name: str, counts: Counts, output: Format, command: str) -> None:
+    if output is Format.json:
+        print_json(asdict(counts))
+        return
+    rows = [(what, value) for what, value in asdict(counts).items() if what != "ended"]
+    print_table(f"Monitor {name}", ("what", "value"), rows)
+    ending = (
+        "The source has ended." if counts.ended else f"Everything is stored; go on with: klda monitor {command} {name}"
+    )
+    out.print(ending, markup=False, highlight=False)

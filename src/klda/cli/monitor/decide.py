@@ -1,0 +1,82 @@
+"""`klda monitor approve`, `reject` and `edit`: what people decide about a proposal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from klda.cli.arguments import parse_keywords
+from klda.cli.monitor.options import HOME, By, Home, Name, Note, ProposalId, identity
+from klda.cli.options import OutputFormat
+from klda.cli.output import Format, out, print_json
+
+if TYPE_CHECKING:
+    from klda.store import Decision
+
+
+def approve(
+    name: Name,
+    proposal: ProposalId = None,
+    by: By = None,
+    note: Note = "",
+    home: Home = HOME,
+    output: OutputFormat = Format.table,
+) -> None:
+    """Use the proposed list; a running collector follows within seconds."""
+    from klda.monitor import approve as work
+    from klda.monitor import opened
+
+    with opened(home, name) as monitor:
+        decision = work(monitor, proposal, decided_by=identity(by), note=note)
+    _tell(decision, output)
+
+
+def reject(
+    name: Name,
+    proposal: ProposalId = None,
+    by: By = None,
+    note: Note = "",
+    home: Home = HOME,
+    output: OutputFormat = Format.table,
+) -> None:
+    """Leave the list as it is."""
+    from klda.monitor import opened
+    from klda.monitor import reject as work
+
+    with opened(home, name) as monitor:
+        decision = work(monitor, proposal, decided_by=identity(by), note=note)
+    _tell(decision, output)
+
+
+def edit(
+    name: Name,
+    keywords: Annotated[str, typer.Option("--keywords", "-k", help="The whole list to use instead, or @file.")],
+    proposal: ProposalId = None,
+    by: By = None,
+    note: Note = "",
+    home: Home = HOME,
+    output: OutputFormat = Format.table,
+) -> None:
+    """Use another list in place of the proposed one."""
+    from klda.monitor import edit as work
+    from klda.monitor import opened
+
+    with opened(home, name) as monitor:
+        decision = work(monitor, parse_keywords(keywords), proposal, decided_by=identity(by), note=note)
+    _tell(decision, output)
+
+
+def _tell(decision: Decision, output: Format) -> None:
+    if output is Format.json:
+        print_json(
+            {
+                "verdict": decision.verdict,
+                "decided_by": decision.decided_by,
+                "made": decision.made.isoformat(),
+                "note": decision.note,
+                "keywords": list(decision.keywords.texts),
+            }
+        )
+        return
+    out.print(f"The keywords are: {', '.join(decision.keywords.texts)}", markup=False, highlight=False)

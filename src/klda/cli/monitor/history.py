@@ -1,0 +1,61 @@
+"""`klda monitor history`: every keyword that came and went, why, and what it brought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from klda.cli.monitor.options import HOME, Home, Name
+from klda.cli.options import OutputFormat
+from klda.cli.output import Format, print_json, print_table
+
+if TYPE_CHECKING:
+    from klda.monitor import KeywordStory
+
+
+def history(
+    name: Name,
+    keyword: Annotated[str | None, typer.Option("--keyword", help="Only this keyword, window by window.")] = None,
+    home: Home = HOME,
+    output: OutputFormat = Format.table,
+) -> None:
+    """Show when each keyword was active, why it came and went, who decided, expected against realised posts."""
+    from klda.monitor import history as work
+    from klda.monitor import opened
+
+    with opened(home, name) as monitor:
+        stories = work(monitor, keyword)
+        proposals = monitor.records.proposals.newest()
+    if output is Format.json:
+        plain = [{"id": p.id, "window": p.proposal.window, "state": p.state, "flags": list(p.flags)} for p in proposals]
+        print_json({"keywords": [story.to_dict() for story in stories], "proposals": plain})
+        return
+    spans = [
+        (s.keyword, _day(span.started), _day(span.ended) if span.ended else "active", span.decided_by, span.reason)
+        for s in stories
+        for span in s.spans
+    ]
+    print_table(f"Keywords of {name}", ("keyword", "from", "until", "decided by", "why"), spans)
+    if keyword is not None:
+        outcomes = [(_day(o.window_start), asdict(o.expected), o.realised) for s in stories for o in s.outcomes]
+        print_table("Posts", ("window", "expected", "realised"), outcomes)
+        return
+    print_table("Latest window", ("keyword", "window", "expected", "realised"), _latest(stories))
+    rows = [(p.id, (p.proposal.window or "")[:10], p.state, "; ".join(p.flags)) for p in proposals]
+    print_table("Proposals", ("id", "for", "state", "flags"), rows)
+
+
+def _latest(stories: list[KeywordStory]) -> Iterator[tuple[Any, ...]]:
+    """What each keyword was last expected to bring, and brought."""
+    for story in stories:
+        if story.outcomes:
+            last = story.outcomes[-1]
+            yield story.keyword, _day(last.window_start), asdict(last.expected), last.realised
+
+
+def _day(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M}"

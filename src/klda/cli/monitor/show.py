@@ -1,0 +1,56 @@
+"""`klda monitor list` and `klda monitor show`: what monitors there are, and how one stands."""
+
+from __future__ import annotations
+
+from klda.cli.monitor.options import HOME, Home, Name
+from klda.cli.options import OutputFormat
+from klda.cli.output import Format, out, print_json, print_table
+
+
+def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
+    """List all monitors of a home."""
+    from klda.monitor import overviews
+
+    found = overviews(home)
+    if output is Format.json:
+        print_json([one.to_dict() for one in found])
+        return
+    rows = [(o.name, o.subject, o.source, len(o.keywords), o.posts, o.running, o.waiting or "nothing") for o in found]
+    print_table(f"Monitors in {home}", ("name", "subject", "source", "keywords", "posts", "running", "waits"), rows)
+    if not found:
+        out.print("None yet; make one with: klda monitor create NAME --keywords … --source …", markup=False)
+
+
+def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
+    """Show how a monitor stands: keywords, windows, what waits for a decision."""
+    from klda.cli.recommend import show as show_proposal
+    from klda.monitor import opened, overview
+
+    with opened(home, name) as monitor:
+        state = overview(monitor)
+        waiting = monitor.records.proposals.waiting()
+    if output is Format.json:
+        proposal = {"id": waiting.id, "flags": list(waiting.flags)} | waiting.proposal.to_dict() if waiting else None
+        print_json(state.to_dict() | {"proposal": proposal})
+        return
+    facts = {
+        "subject": state.subject,
+        "source": state.source,
+        "policy": state.policy,
+        "approval": state.approval,
+        "running": state.running,
+        "keywords": ", ".join(state.keywords),
+        "posts": state.posts,
+        "in the unfiltered sample": state.sample,
+        "gaps": state.gaps,
+    }
+    print_table(f"Monitor {name}", ("what", "value"), facts.items())
+    rows = [(w["start"][:16].replace("T", " "), w["posts"], "closed" if w["closed"] else "open") for w in state.windows]
+    print_table("Windows", ("start", "posts", "state"), rows)
+    if waiting is not None:
+        from klda.cli.output import ListFormat
+
+        show_proposal(waiting.proposal, ListFormat.table)
+        for flag in waiting.flags:
+            out.print(f"Flagged: {flag}", style="red", markup=False, highlight=False)
+        out.print(f"Waits: klda monitor approve {name} {waiting.id}", markup=False, highlight=False)

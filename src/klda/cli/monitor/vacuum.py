@@ -1,0 +1,36 @@
+"""`klda monitor vacuum`: forget what was deleted at its source, or is older than it may be."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from klda.cli.monitor.options import HOME, Home, Name
+from klda.cli.options import OutputFormat
+from klda.cli.output import Format, out, print_json
+
+
+def vacuum(
+    name: Name,
+    older_than: Annotated[
+        str | None, typer.Option(help="Drop windows that ended so long ago, as in 180d; as klda.toml says if left out.")
+    ] = None,
+    home: Home = HOME,
+    output: OutputFormat = Format.table,
+) -> None:
+    """Forget deleted posts and old windows; a running collector does it every day by itself."""
+    from klda.monitor import opened
+    from klda.monitor import vacuum as work
+
+    with opened(home, name) as monitor:
+        forgotten = work(monitor, older_than)
+    windows = [str(window) for window in forgotten.windows]
+    if output is Format.json:
+        print_json({"posts": forgotten.posts, "windows": windows, "files": forgotten.files})
+        return
+    out.print(
+        f"Forgotten: {forgotten.posts:,} deleted posts, {len(windows)} old windows, {forgotten.files} files",
+        markup=False,
+        highlight=False,
+    )

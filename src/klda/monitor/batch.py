@@ -1,0 +1,77 @@
+"""What a collector has in hand between two commits."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from klda.corpus.posts import POST_SCHEMA
+from klda.sources.formats.outcome import Row
+from klda.sources.live import Collected, Deleted, Gap, Selection
+
+MOST_EVENTS = 5_000
+MOST_CHARACTERS = 16_000_000
+"""What is held at most before it is committed: memory stays bounded however fast a stream is."""
+SECONDS = 5.0
+"""How long a post waits at most to be committed."""
+IDLE_SECONDS = 60.0
+"""How long a cursor waits that has moved without bringing anything: each commit costs a little for ever."""
+
+
+@dataclass
+class Batch:
+    """Posts, samples, deletions and gaps since the last commit, and the cursor after them."""
+
+    cursor: str | None = None
+    posts: list[Row] = field(default_factory=list)
+    keywords: list[tuple[str, ...]] = field(default_factory=list)
+    sample: list[Row] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    characters: int = 0
+    moved: bool = False
+    """Whether the cursor lies behind the last commit."""
+    began: float = field(default_factory=time.monotonic)
+
+    def add(self, selection: Selection) -> None:
+        """Takes in what the filter left of a burst."""
+        for event in selection.events:
+            if isinstance(event, Collected):
+                self.characters += len(event.row.text)
+                if event.keywords:
+                    self.posts.append(event.row)
+                    self.keywords.append(event.keywords)
+                if event.sampled:
+                    self.sample.append(event.row)
+            elif isinstance(event, Deleted):
+                self.deleted.append(event.id)
+            elif isinstance(event, Gap) and not event.filled:
+                self.gaps.append(event)
+        self.moved |= selection.cursor != self.cursor
+        self.cursor = selection.cursor
+
+    @property
+    def n_events(self) -> int:
+        """How much it holds."""
+        return len(self.posts) + len(self.sample) + len(self.deleted) + len(self.gaps)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it must be committed before more is taken in."""
+        return self.n_events >= MOST_EVENTS or self.characters >= MOST_CHARACTERS
+
+    @property
+    def waits(self) -> float:
+        """Seconds until it should be committed, full or not; below 0 when that is overdue."""
+        if not (self.n_events or self.moved):
+            return IDLE_SECONDS
+        return self.began + (SECONDS if self.n_events else IDLE_SECONDS) - time.monotonic()
+
+
+def table_of(rows: list[Row]) -> pa.RecordBatch:
+    """Rows as posts in `POST_SCHEMA`."""
+    columns = zip(*rows, strict=True) if rows else ([] for _ in POST_SCHEMA)
+    arrays = [pa.array(column, type=f.type) for column, f in zip(columns, POST_SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=POST_SCHEMA)

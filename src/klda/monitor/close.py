@@ -1,0 +1,42 @@
+"""Closing windows: from then on a window counts as whole, and proposals may learn from it.
+
+Closing says that a window has ended; it seals nothing: a post that comes late still lands in the window of its time.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from klda.monitor.monitor import Monitor
+from klda.store import AuditEntry
+from klda.store.layout import window_name, window_start
+from klda.types import Window
+
+ACTION = "close"
+
+
+def close(monitor: Monitor, until: datetime | None = None) -> list[Window]:
+    """The windows that are closed by this call: those that hold posts and ended by a time (now, unless said)."""
+    time = until or monitor.clock()
+    done = set(closed(monitor))
+    fresh = []
+    for size in monitor.posts().windows():
+        window = size.window
+        if window.end > time or window.end <= monitor.began() or window in done:
+            continue
+        detail = {"posts": size.posts, "sample": size.sample, "keywords": list(monitor.active_in(window).texts)}
+        _note(monitor, AuditEntry(monitor.clock(), "klda", ACTION, window_name(window.start), detail))
+        fresh.append(window)
+    return fresh
+
+
+def closed(monitor: Monitor) -> list[Window]:
+    """All closed windows, in order."""
+    entries = monitor.records.journal.entries(limit=100_000, action=ACTION)
+    return sorted(monitor.windowing.holding(window_start(entry.subject)) for entry in entries)
+
+
+def _note(monitor: Monitor, entry: AuditEntry) -> None:
+    """Notes a closing under an id made from the window: whoever closes it a second time changes nothing."""
+    name, journal = f"{ACTION} {monitor.name} {entry.subject}", monitor.records.journal
+    monitor.records.database.write(lambda connection: journal.note_within(connection, name, entry))

@@ -1,0 +1,168 @@
+"""Collecting: source → filter → batches → store, from where the last run stopped, until told to stop.
+
+A batch is committed with the cursor after it; whatever is lost with a process comes again from that cursor. Deletions
+and gaps are noted before the cursor passes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+
+from klda.errors import KldaError
+from klda.monitor.batch import Batch, table_of
+from klda.monitor.monitor import Monitor
+from klda.monitor.vacuum import forget, is_due
+from klda.sources.live import Filtered, Selection, Source
+from klda.store import Gap, PostStore
+from klda.types import Progress, silent
+
+POLL = timedelta(seconds=2)
+"""How often to look which keywords hold: those who decide need not be this process."""
+FORGET_EVERY = timedelta(hours=1)
+ABANDONED = timedelta(minutes=10)
+"""A job that has said nothing for so long belongs to a process that died."""
+
+
+@dataclass
+class Counts:
+    """What one run brought."""
+
+    received: int = 0
+    stored: int = 0
+    duplicates: int = 0
+    deleted: int = 0
+    batches: int = 0
+    ended: bool = False
+    """Whether the source came to its end, as a replay does."""
+
+
+class Collector:
+    """One run of collecting, by the one process that writes; `source` may be cut by event time."""
+
+    def __init__(self, monitor: Monitor, source: Source, *, progress: Progress = silent) -> None:
+        settings = monitor.settings
+        self.monitor, self.source, self.counts = monitor, source, Counts()
+        self.filter = Filtered(
+            source,
+            monitor.records.keywords.active(),
+            sample=settings.sample,
+            seed=settings.seed,
+            adjacent=settings.adjacent,
+        )
+        self._store: PostStore = monitor.posts()
+        self._progress = progress
+        position = self._store.position(source.name)
+        self._number = position.batch if position else 0
+        self._batch = Batch(position.cursor or None if position else None)
+        self._looked = self._swept = monitor.clock()
+
+    async def run(self, stop: asyncio.Event, between: Callable[[], Awaitable[None]] | None = None) -> Counts:
+        """Collects until told to stop or the source ends; `between` is called after each burst and while none comes."""
+        job = self.monitor.records.jobs.add("collect")
+        error: str | None = None
+        try:
+            await self._collect(stop, job, between)
+            await self.flush()
+            await asyncio.to_thread(self._forget)
+        except KldaError as failure:
+            error = str(failure)
+            raise
+        finally:
+            with suppress(KldaError):  # what went wrong first is what to tell
+                self.monitor.records.jobs.finish(job, error=error, **asdict(self.counts))
+        return self.counts
+
+    async def _collect(self, stop: asyncio.Event, job: str, between: Callable[[], Awaitable[None]] | None) -> None:
+        bursts = self.filter.bursts(self._batch.cursor)
+        stopping = asyncio.ensure_future(stop.wait())
+        pull: asyncio.Future[Selection | None] | None = None
+        try:
+            while not stop.is_set():
+                # asked for only now: a burst is matched when it is taken, with the keywords that hold by then
+                pull = pull or asyncio.ensure_future(anext(bursts, None))
+                patience = max(0.0, min(self._batch.waits, POLL.total_seconds()))
+                waiting: set[asyncio.Future[Any]] = {pull, stopping}
+                await asyncio.wait(waiting, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+                if pull.done():
+                    selection, pull = pull.result(), None
+                    if selection is None:
+                        self.counts.ended = True
+                        return
+                    self.counts.received += selection.received
+                    self._batch.add(selection)
+                if self._batch.is_full or self._batch.waits <= 0:
+                    await self.flush()
+                await self._look(stop, job)
+                if between is not None:
+                    await between()
+        finally:
+            for task in (pull, stopping):
+                if task is not None:
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
+            await bursts.aclose()
+
+    async def flush(self) -> None:
+        """Commits what is in hand."""
+        if self._batch.n_events or self._batch.moved:
+            await asyncio.to_thread(self._commit)
+            self._progress("collect", self.counts.received, stored=self.counts.stored)
+
+    async def follow(self) -> None:
+        """Lets the filter follow the keywords that are active by now."""
+        active = await asyncio.to_thread(self.monitor.records.keywords.active)
+        if active != self.filter.keywords:
+            await self.filter.update_keywords(active)
+            self.monitor.records.journal.note("klda", "filter", self.source.name, keywords=list(active.texts))
+
+    def _commit(self) -> None:
+        batch, records, source = self._batch, self.monitor.records, self.source.name
+        records.deletions.note(source, batch.deleted)
+        for gap in batch.gaps:
+            records.journal.add_gap(Gap(source, gap.start, gap.end, gap.reason))
+        appended = self._store.append(
+            table_of(batch.posts),
+            batch.keywords,
+            source=source,
+            batch=self._number + 1,
+            cursor=batch.cursor or "",
+            sample=table_of(batch.sample),
+        )
+        records.volume.catch_up(self._store)
+        self._number += 1
+        self._batch = Batch(batch.cursor)
+        self.counts.batches += 1
+        self.counts.stored += appended.posts
+        self.counts.duplicates += appended.duplicates
+        self.counts.deleted += len(batch.deleted)
+
+    async def _look(self, stop: asyncio.Event, job: str) -> None:
+        """Now and then: which keywords hold, whether somebody wants this to stop, what was deleted at the source."""
+        now = self.monitor.clock()
+        if now - self._looked >= POLL:
+            self._looked = now
+            await self.follow()
+            if not self.monitor.records.jobs.report(job, "collect", self.counts.received):
+                stop.set()
+        if now - self._swept >= FORGET_EVERY:
+            self._swept = now
+            await asyncio.to_thread(self._forget)
+
+    def _forget(self) -> None:
+        """Deletes what was deleted at the source; once a day from the table's history, too."""
+        if is_due(self.monitor):
+            forget(self.monitor, self._store)
+        else:
+            self.monitor.records.deletions.carry_out(self._store)
+
+
+async def collect(monitor: Monitor, stop: asyncio.Event, *, progress: Progress = silent) -> Counts:
+    """Collects until told to stop, or until a replay ends; nobody else may write meanwhile."""
+    with monitor.folder.writer():
+        monitor.records.jobs.abandon(ABANDONED)
+        return await Collector(monitor, monitor.source(), progress=progress).run(stop)

@@ -1,0 +1,61 @@
+"""A new monitor: its folder, its first keywords, and the certainty that its source can be opened."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from klda.corpus.matching import Matcher
+from klda.errors import DataError, KldaError
+from klda.monitor.monitor import with_records
+from klda.monitor.settings import Settings
+from klda.sources.live import Received, Source, source_of
+from klda.store import MonitorFolder, create_monitor
+from klda.store.records import now
+
+
+def create(
+    home: Path, name: str, settings: Settings, *, created_by: str, clock: Callable[[], datetime] = now
+) -> MonitorFolder:
+    """The folder of a new monitor; its first keywords hold from now on, or from the first window that is replayed.
+
+    >>> import tempfile
+    >>> from klda.monitor.monitor import opened
+    >>> text = 'subject = "health"\\nkeywords = ["health", "drug"]\\nsource = "jetstream"'
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     folder = create(Path(home), "health", Settings.parse(text), created_by="ann")
+    ...     with opened(Path(home), "health") as monitor:
+    ...         monitor.records.keywords.active().texts
+    ('health', 'drug')
+    """
+    settings = settings.with_absolute_paths()
+    keywords = settings.first_keywords()
+    Matcher(keywords, adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    source = source_of(settings.source_table())
+    began = clock()
+    if settings.by_event_time:
+        began = settings.windowing().holding(asyncio.run(_first_time(source))).start
+    folder = create_monitor(home, name, settings.to_toml())
+    try:
+        with with_records(folder, settings, clock) as monitor:
+            reasons = dict.fromkeys(keywords.texts, "on the first list")
+            monitor.records.keywords.switch(keywords, decided_by=created_by, reasons=reasons, at=began)
+            monitor.records.journal.note(created_by, "create", name, keywords=list(keywords.texts))
+    except KldaError:
+        shutil.rmtree(folder.path)
+        raise
+    return folder
+
+
+async def _first_time(source: Source) -> datetime:
+    """The time of the first post of a source that plays the past again."""
+    async with aclosing(source.bursts()) as bursts:
+        async for burst in bursts:
+            for event in burst.events:
+                if isinstance(event, Received):
+                    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=event.row.time)
+    raise DataError(f"{source.name}: there is no post to play again; check the files")

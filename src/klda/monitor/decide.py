@@ -1,0 +1,104 @@
+"""Deciding about a proposal, and letting the keywords that follow from it hold."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from klda.corpus.matching import Matcher
+from klda.errors import DataError
+from klda.monitor.monitor import Monitor
+from klda.store import Decision, SavedProposal
+from klda.types import KeywordSet
+
+AUTOMATIC = "automatic approval"
+"""Who decided, where no person did."""
+
+
+def approve(monitor: Monitor, proposal: str | None = None, *, decided_by: str, note: str = "") -> Decision:
+    """The decision to use the list of a proposal: the one named, or the one that waits."""
+    saved = _chosen(monitor, proposal)
+    monitor.records.proposals.decide(saved.id, "approve", decided_by=decided_by, note=note)
+    return activate(monitor, saved.id)
+
+
+def edit(
+    monitor: Monitor, keywords: KeywordSet, proposal: str | None = None, *, decided_by: str, note: str = ""
+) -> Decision:
+    """The decision to use another list in place of the proposed one."""
+    Matcher(keywords, adjacent=monitor.settings.adjacent)  # a keyword that can match nothing is refused here
+    saved = _chosen(monitor, proposal)
+    known = saved.proposal.next_keywords | saved.proposal.current | saved.proposal.ranked
+    wanted = KeywordSet(tuple(known[known.index(k)] if k in known else k for k in keywords))
+    monitor.records.proposals.decide(saved.id, "edit", decided_by=decided_by, note=note, keywords=wanted)
+    return activate(monitor, saved.id)
+
+
+def reject(monitor: Monitor, proposal: str | None = None, *, decided_by: str, note: str = "") -> Decision:
+    """The decision to leave the list as it is."""
+    saved = _chosen(monitor, proposal)
+    decision = monitor.records.proposals.decide(saved.id, "reject", decided_by=decided_by, note=note)
+    _expect(monitor, saved, decision.keywords)
+    return decision
+
+
+def approve_automatically(monitor: Monitor) -> Decision | None:
+    """Approves the proposal that waits, where the settings let it and nothing is flagged; None otherwise."""
+    waiting = monitor.records.proposals.waiting()
+    if waiting is None or waiting.flags or monitor.settings.approval != "auto":
+        return None
+    return approve(monitor, waiting.id, decided_by=AUTOMATIC)
+
+
+def activate(monitor: Monitor, proposal: str) -> Decision:
+    """Makes the keywords of a decided proposal the active ones; done twice, it changes nothing.
+
+    A running collector follows within seconds. Of a replay, the keywords hold from the start of the proposal's window.
+    """
+    saved = monitor.records.proposals.get(proposal)
+    decision = saved.decision
+    if decision is None or decision.verdict == "reject":
+        raise DataError(f"proposal {proposal} was not approved; there is nothing to activate")
+    at = _next_window(saved) if monitor.settings.by_event_time else None
+    reasons = {reason.keyword.text: reason.text for reason in saved.proposal.reasons}
+    if decision.verdict == "edit":
+        changed = {k.text for k in decision.keywords} ^ {k.text for k in saved.proposal.next_keywords}
+        reasons |= dict.fromkeys(changed, decision.note or "edited by hand")
+    monitor.records.keywords.switch(
+        decision.keywords, decided_by=decision.decided_by, reasons=reasons, proposal=saved.id, at=at
+    )
+    _expect(monitor, saved, decision.keywords)
+    return decision
+
+
+def activate_pending(monitor: Monitor) -> Decision | None:
+    """Finishes what a crash interrupted between a decision and its activation; None when there is nothing to do."""
+    decided = [p for p in monitor.records.proposals.newest(10) if p.decision is not None]
+    if not decided or decided[0].state == "rejected":
+        return None
+    newest = decided[0]
+    assert newest.decision is not None
+    if newest.decision.keywords == monitor.records.keywords.active():
+        return None
+    return activate(monitor, newest.id)
+
+
+def _expect(monitor: Monitor, saved: SavedProposal, keywords: KeywordSet) -> None:
+    """Records what each keyword is expected to bring in the proposal's window."""
+    found = ((k.text, saved.proposal.reason(k)) for k in keywords)
+    posts = {text: reason.expected_posts for text, reason in found if reason and reason.expected_posts}
+    if posts and saved.proposal.window is not None:
+        monitor.records.keywords.expect(_next_window(saved), posts)
+
+
+def _next_window(saved: SavedProposal) -> datetime:
+    assert saved.proposal.window is not None, "proposals of a monitor say which window they are for"
+    return datetime.fromisoformat(saved.proposal.window)
+
+
+def _chosen(monitor: Monitor, proposal: str | None) -> SavedProposal:
+    if proposal is not None:
+        return monitor.records.proposals.get(proposal)
+    waiting = monitor.records.proposals.waiting()
+    if waiting is None:
+        raise DataError(f"monitor {monitor.name}: no proposal waits for a decision")
+    return waiting

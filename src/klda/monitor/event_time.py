@@ -1,0 +1,74 @@
+"""A replayed archive by its own calendar: bursts never reach over the end of a window.
+
+The clock of a replay is the time of its posts. Before the first post of each window comes a burst without posts: that
+is the moment to close the window before and to change the keywords, so that every post meets the list of its window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+
+from klda.corpus.windows import Windowing
+from klda.sources.live import Burst, Event, Health, Received, Source
+from klda.types import KeywordSet, Window
+
+
+class ByEventTime:
+    """A replay, cut at the ends of windows; its cursors count posts, so that each part has one of its own."""
+
+    replayable = True
+    unfiltered = True
+
+    def __init__(self, replay: Source, windowing: Windowing) -> None:
+        self._replay, self._windowing = replay, windowing
+        self.window: Window | None = None
+        """The window that the replay has reached."""
+
+    @property
+    def name(self) -> str:
+        """That of the replay."""
+        return self._replay.name
+
+    @property
+    def health(self) -> Health:
+        """That of the replay."""
+        return self._replay.health
+
+    async def update_keywords(self, keywords: KeywordSet) -> None:
+        """Passed on."""
+        await self._replay.update_keywords(keywords)
+
+    async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
+        """Yields the posts after the cursor, and an empty burst as each window begins."""
+        passed = int(cursor or 0)
+        events: tuple[Event, ...] = ()
+        async with aclosing(self._replay.bursts(cursor)) as bursts:
+            async for burst in bursts:
+                events += burst.events
+                for part in self._cut(events, passed, len(events) - 1):  # the last waits for the one after it
+                    yield part
+                passed += max(len(events) - 1, 0)
+                events = events[-1:]
+        for part in self._cut(events, passed, len(events)):
+            yield part
+
+    def _cut(self, events: tuple[Event, ...], passed: int, stop: int) -> Iterator[Burst]:
+        """The first `stop` events, cut where a window begins; `passed` came before them."""
+        times = [event.row.time for event in events if isinstance(event, Received)]
+        start = 0
+        for at in range(stop):
+            agreed = min(times[at : at + 2])  # one post with a wrong clock closes no window
+            if self.window is None or _instant(agreed) >= self.window.end:
+                if at > start:
+                    yield Burst(events[start:at], str(passed + at))
+                self.window = self._windowing.holding(_instant(agreed))
+                yield Burst((), str(passed + at))
+                start = at
+        if stop > start:
+            yield Burst(events[start:stop], str(passed + stop))
+
+
+def _instant(microseconds: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)

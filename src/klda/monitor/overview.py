@@ -1,0 +1,71 @@
+"""What a monitor is doing, at a glance: from the records alone, without reading a post."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from klda.monitor.close import closed
+from klda.monitor.monitor import Monitor, opened
+from klda.store import list_monitors
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The state of a monitor."""
+
+    name: str
+    subject: str
+    source: str
+    policy: str
+    approval: str
+    keywords: tuple[str, ...]
+    running: bool
+    """Whether a process is writing now."""
+    posts: int
+    sample: int
+    windows: tuple[dict[str, Any], ...]
+    """The latest windows: when each starts, how many posts it brought, whether it has closed."""
+    waiting: str | None
+    """The proposal that waits for a decision."""
+    flags: tuple[str, ...]
+    gaps: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def overview(monitor: Monitor, windows: int = 12) -> Overview:
+    """The state of a monitor, with its latest windows."""
+    records, settings = monitor.records, monitor.settings
+    ended = {window.start for window in closed(monitor)}
+    volume = records.volume.series("window", keywords=[""])[-windows:]
+    waiting = records.proposals.waiting()
+    return Overview(
+        name=monitor.name,
+        subject=settings.subject,
+        source=settings.source["kind"],
+        policy=settings.policy,
+        approval=settings.approval,
+        keywords=records.keywords.active().texts,
+        running=monitor.folder.being_written,
+        posts=records.volume.total(),
+        sample=records.volume.total(sample=True),
+        windows=tuple(
+            {"start": point.start.isoformat(), "posts": point.posts, "closed": point.start in ended} for point in volume
+        ),
+        waiting=waiting.id if waiting else None,
+        flags=waiting.flags if waiting else (),
+        gaps=len(records.journal.gaps()),
+    )
+
+
+def overviews(home: Path) -> list[Overview]:
+    """The state of every monitor of a home, by name."""
+    found = []
+    for folder in list_monitors(home):
+        with opened(home, folder.name) as monitor:
+            found.append(overview(monitor))
+    return found

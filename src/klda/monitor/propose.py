@@ -1,0 +1,60 @@
+"""Proposing: learn from the windows that have closed, and say which keywords to use in the next one, and why."""
+
+from __future__ import annotations
+
+import inspect
+
+from klda.errors import DataError
+from klda.monitor.close import closed
+from klda.monitor.flags import flags
+from klda.monitor.forecast import with_forecast
+from klda.monitor.learning import learning
+from klda.monitor.monitor import Monitor
+from klda.policies.protocol import Policy
+from klda.policies.recommend import recommend
+from klda.policies.registry import policy as policy_named
+from klda.store import SavedProposal
+from klda.types import Progress, Window, silent
+
+
+def propose(monitor: Monitor, window: Window | None = None, *, progress: Progress = silent) -> SavedProposal:
+    """The proposal for the window after this one (the last that has closed, unless said); it waits for a decision."""
+    settings, records = monitor.settings, monitor.records
+    last = window or _last_closed(monitor)
+    known = learning(monitor, last, progress=progress)
+    budget, first = settings.budget.budget(), settings.first_keywords()
+    sources = [name for name in settings.candidates.sources if name != "sample" or known.sample is not None]
+    proposal = recommend(
+        known.corpus,
+        records.keywords.active(),
+        policy=_policy(monitor),
+        sources=sources,
+        n_candidates=settings.candidates.size,
+        budget=budget,
+        sample=known.sample,
+        seed=settings.seed,
+        progress=progress,
+    )
+    proposal = with_forecast(proposal, known)
+    against = flags(
+        proposal, known.corpus, first, max_distance=settings.max_distance, budget=budget, seed=settings.seed
+    )
+    name = records.proposals.save(proposal, flags=against)
+    records.journal.note("klda", "propose", name, window=proposal.window, flags=list(against))
+    return records.proposals.get(name)
+
+
+def _policy(monitor: Monitor) -> Policy:
+    """The policy of the settings; what all monitors have is passed on to those policies that have a use for it."""
+    settings = monitor.settings
+    common = {"novelty": settings.novelty, "anchor": settings.anchor, "founding": settings.first_keywords()}
+    takes = inspect.signature(type(policy_named(settings.policy))).parameters
+    given = {name: value for name, value in common.items() if name in takes}
+    return policy_named(settings.policy, **(given | settings.policy_settings))
+
+
+def _last_closed(monitor: Monitor) -> Window:
+    windows = closed(monitor)
+    if not windows:
+        raise DataError(f"monitor {monitor.name}: no window has closed yet; collect, and wait until one ends")
+    return windows[-1]

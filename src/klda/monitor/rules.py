@@ -1,0 +1,21 @@
+"""The keywords of a monitor as rules that its platform takes."""
+
+from __future__ import annotations
+
+from klda.errors import SettingError
+from klda.monitor.monitor import Monitor
+from klda.policies.rules import PLATFORMS, Platform, Rules, platform_rules
+
+_PLATFORM: dict[str, Platform] = {"jetstream": "bluesky", "mastodon": "mastodon", "x": "x-v2"}
+
+
+def rules(monitor: Monitor, platform: Platform | None = None, proposal: str | None = None) -> Rules:
+    """The active list as rules, or with a proposal the step from the active list to the proposed one."""
+    chosen = platform or _PLATFORM.get(monitor.settings.source["kind"])
+    if chosen is None:
+        raise SettingError(f"monitor {monitor.name} has no platform of its own; choose one of {', '.join(PLATFORMS)}")
+    active, adjacent = monitor.records.keywords.active(), monitor.settings.adjacent
+    if proposal is None:
+        return platform_rules(active, chosen, adjacent=adjacent)
+    wanted = monitor.records.proposals.get(proposal).proposal.next_keywords
+    return platform_rules(wanted, chosen, current=active, adjacent=adjacent)

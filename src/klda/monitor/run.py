@@ -1,0 +1,138 @@
+"""The loop: collect, close windows as they end, propose, wait for approval or give it, let the filter follow.
+
+A live stream goes on being collected while a proposal is made, and its windows end by the clock. A replay stands still
+meanwhile, and its windows end by the times of its posts; where a person has to approve, it waits for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+
+from klda.errors import DataError
+from klda.monitor.close import close, closed
+from klda.monitor.collect import ABANDONED, Collector, Counts
+from klda.monitor.decide import activate_pending, approve_automatically
+from klda.monitor.event_time import ByEventTime
+from klda.monitor.monitor import Monitor
+from klda.monitor.propose import propose
+from klda.types import KeywordSet, Progress, Window, silent
+
+CHECK = 1.0
+"""Seconds between two looks whether a person has decided."""
+
+Tell = Callable[[str], None]
+
+
+async def run(
+    monitor: Monitor, stop: asyncio.Event, *, progress: Progress = silent, tell: Tell = lambda _: None
+) -> Counts:
+    """Runs a monitor until told to stop, or until a replay ends; nobody else may write meanwhile."""
+    with monitor.folder.writer():
+        monitor.records.jobs.abandon(ABANDONED)
+        activate_pending(monitor)
+        source = monitor.source()
+        if monitor.settings.by_event_time:
+            return await _replayed(monitor, ByEventTime(source, monitor.windowing), stop, progress, tell)
+        return await _live(monitor, Collector(monitor, source, progress=progress), stop, progress, tell)
+
+
+async def _replayed(
+    monitor: Monitor, source: ByEventTime, stop: asyncio.Event, progress: Progress, tell: Tell
+) -> Counts:
+    collector = Collector(monitor, source, progress=progress)
+    reached: Window | None = None
+
+    async def turn_to(time: datetime) -> None:
+        await collector.flush()
+        await _turn(monitor, time, stop, progress, tell)
+        while _waits(monitor) and not stop.is_set():
+            await asyncio.sleep(CHECK)
+        await collector.follow()
+
+    async def between() -> None:
+        nonlocal reached
+        if source.window is not None and source.window != reached:
+            await turn_to(source.window.start)
+            reached = source.window
+
+    counts = await collector.run(stop, between)
+    if counts.ended:
+        await turn_to(monitor.clock())  # nothing more will come: what is over by the calendar is over
+    return counts
+
+
+async def _live(monitor: Monitor, collector: Collector, stop: asyncio.Event, progress: Progress, tell: Tell) -> Counts:
+    turning: asyncio.Task[None] | None = None
+    due: datetime | None = None
+
+    async def between() -> None:
+        nonlocal turning, due
+        now = monitor.clock()
+        if turning is not None and turning.done():
+            turning.result()
+            turning = None
+        if turning is None and (due is None or now >= due):
+            await collector.flush()
+            due = monitor.windowing.holding(now).end
+            turning = asyncio.create_task(_turn(monitor, now, stop, progress, tell))
+
+    try:
+        return await collector.run(stop, between)
+    finally:
+        if turning is not None:
+            await turning
+
+
+async def _turn(monitor: Monitor, time: datetime, stop: asyncio.Event, progress: Progress, tell: Tell) -> None:
+    """`turn`, beside the loop; a request to stop ends it at its next sign of progress."""
+
+    def watched(stage: str, done: int, total: int | None = None, **facts: float) -> None:
+        if stop.is_set():
+            raise _Stopped
+        progress(stage, done, total, **facts)
+
+    try:
+        await asyncio.to_thread(turn, monitor, time, progress=watched, tell=tell)
+    except _Stopped:
+        tell("stopped before the proposal was made; it is made when the monitor runs again")
+
+
+def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell: Tell = lambda _: None) -> None:
+    """Closes what has ended by a time, proposes from the last window, and approves where that is automatic."""
+    for window in close(monitor, time):
+        tell(f"window {window} closed")
+    windows = closed(monitor)
+    if not windows or _proposed(monitor, windows[-1]):
+        return
+    try:
+        made = propose(monitor, windows[-1], progress=progress)
+    except DataError as error:
+        monitor.records.journal.note("klda", "no proposal", str(windows[-1]), reason=str(error))
+        tell(f"no proposal: {error}")
+        return
+    tell(f"proposal {made.id}: add {_names(made.proposal.add)}; drop {_names(made.proposal.drop)}")
+    for flag in made.flags:
+        tell(f"flagged: {flag}")
+    decision = approve_automatically(monitor)
+    tell("approved automatically" if decision else f"waits: klda monitor approve {monitor.name} {made.id}")
+
+
+class _Stopped(Exception):
+    """Somebody wants the work to stop."""
+
+
+def _proposed(monitor: Monitor, window: Window) -> bool:
+    """Whether a proposal from this window has been made."""
+    wanted = window.end.isoformat()
+    return any(saved.proposal.window == wanted for saved in monitor.records.proposals.newest(10))
+
+
+def _waits(monitor: Monitor) -> bool:
+    """Whether a person has to decide before a replay goes on."""
+    return monitor.settings.approval == "manual" and monitor.records.proposals.waiting() is not None
+
+
+def _names(keywords: KeywordSet) -> str:
+    return ", ".join(keywords.texts) or "nothing"

@@ -1,0 +1,227 @@
+"""The settings of a monitor, as its `klda.toml` says them."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tomli_w
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from klda.corpus.text import TextSettings
+from klda.corpus.windows import Windowing, parse_length
+from klda.errors import KldaError, SettingError
+from klda.policies.candidates import SIZE
+from klda.policies.candidates import SOURCES as CANDIDATE_SOURCES
+from klda.policies.registry import policy as policy_named
+from klda.sources.live import SOURCES
+from klda.types import Budget, KeywordSet
+
+Approval = Literal["manual", "auto"]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+EVENT_TIME = ("replay",)
+"""Kinds of source that play the past again: their windows end by the times of the posts, not by the clock."""
+_PATHS = {"replay": "posts", "folder": "path", "jetstream": "dictionary"}
+_ENVIRONMENT = "env:"
+
+
+def _described(source: object) -> object:
+    """`kind:address` as a table; anything else as it is."""
+    if not isinstance(source, str):
+        return source
+    kind, _, address = source.partition(":")
+    return {"kind": kind, "address": address} if address else {"kind": kind}
+
+
+def _known_source(source: dict[str, Any]) -> dict[str, Any]:
+    if source.get("kind") not in SOURCES:
+        raise ValueError(f"kind {source.get('kind')!r} is not known; choose one of {', '.join(SOURCES)}")
+    return source
+
+
+def _length(text: str) -> str:
+    try:
+        parse_length(text)
+    except SettingError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CandidateSettings(_Table):
+    """Where words that may become keywords are looked for, and how many there may be."""
+
+    sources: tuple[Literal[CANDIDATE_SOURCES], ...] = ("history", "viral", "nouns", "rising", "sample")  # type: ignore[valid-type]
+    size: int = Field(default=SIZE, ge=1)
+
+
+class BudgetSettings(_Table):
+    """What a list may cost."""
+
+    max_keywords: int | None = Field(default=None, ge=1)
+    max_posts: int | None = Field(default=None, ge=1)
+    max_terms: int | None = Field(default=None, ge=1)
+    required: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    def budget(self) -> Budget:
+        """The budget that these settings describe."""
+        return Budget(
+            self.max_keywords,
+            self.max_posts,
+            self.max_terms,
+            KeywordSet.of(*self.required),
+            frozenset(self.forbidden),
+        )
+
+
+class StorageSettings(_Table):
+    """Where posts and records lie, when not in the monitor's folder. `env:NAME` takes a value from the environment."""
+
+    posts: str | None = None
+    """Address of the table of posts on object storage, such as `s3://bucket/monitor`."""
+    options: dict[str, str] = {}
+    """Passed on to Delta Lake."""
+    database: str | None = Field(default=None, repr=False)
+    """Address of a PostgreSQL."""
+
+
+class Settings(_Table):
+    """What a monitor watches, and how.
+
+    >>> Settings.parse('subject = "health"\\nkeywords = ["health"]\\nsource = "jetstream"').window
+    '7d'
+    >>> Settings.parse('subject = "health"\\nkeywords = []\\nsource = "jetstream"')
+    Traceback (most recent call last):
+    klda.errors.SettingError: klda.toml: keywords: Tuple should have at least 1 item after validation, not 0 (given: [])
+    """
+
+    subject: str = Field(min_length=1)
+    """What it is about, for people."""
+    keywords: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
+    """The first list: also the anchor that later lists are held to."""
+    source: Annotated[dict[str, Any], BeforeValidator(_described), AfterValidator(_known_source)]
+    """`kind` and the options of that source."""
+    sample: Share = 0.01
+    """Share of all posts that is kept unfiltered, where the source brings all."""
+    adjacent: bool = False
+    """Whether the words of a phrase must stand side by side."""
+    window: Annotated[str, AfterValidator(_length)] = "7d"
+    zone: str = "UTC"
+    """Time zone in which windows of days begin at midnight."""
+    history: int = Field(default=12, ge=2)
+    """Windows that a proposal learns from."""
+    language: str = "en"
+    min_count: int = Field(default=3, ge=1)
+    """Rarer words share one placeholder."""
+    policy: str = "klda"
+    novelty: Share = 0.5
+    anchor: Share = 0.5
+    seed: int = 0
+    approval: Approval = "manual"
+    max_distance: Share = 0.6
+    """A list whose words are further from the first subject than this is flagged."""
+    retention: Annotated[str, AfterValidator(_length)] | None = None
+    """Windows that ended so long ago are dropped by `klda monitor vacuum`; never, unless said."""
+    pseudonymise: bool = False
+    candidates: CandidateSettings = CandidateSettings()
+    budget: BudgetSettings = BudgetSettings()
+    policy_settings: dict[str, Any] = {}
+    """Further settings of the policy."""
+    storage: StorageSettings = StorageSettings()
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], name: str = "klda.toml") -> Settings:
+        """The settings in plain data; errors call it by `name`."""
+        try:
+            settings = cls.model_validate(dict(values))
+        except ValidationError as error:
+            raise SettingError(f"{name}: {_first_problem(error)}") from error
+        try:
+            settings.windowing(), settings.text(), settings.budget.budget()
+            policy_named(settings.policy, **settings.policy_settings)
+        except KldaError as error:
+            raise SettingError(f"{name}: {error}") from error
+        return settings
+
+    @classmethod
+    def parse(cls, text: str, name: str = "klda.toml") -> Settings:
+        """The settings in the text of a `klda.toml`."""
+        try:
+            return cls.of(tomllib.loads(text), name)
+        except tomllib.TOMLDecodeError as error:
+            raise SettingError(f"{name}: not TOML ({error}); correct that line") from error
+
+    @classmethod
+    def load(cls, path: Path) -> Settings:
+        """The settings in a file."""
+        try:
+            return cls.parse(path.read_text(encoding="utf-8"), str(path))
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingError(f"{path}: cannot be read ({error}); give a TOML file in UTF-8") from error
+
+    def to_toml(self) -> str:
+        """The settings as the text of a `klda.toml`; what is as by default is left out."""
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_defaults=True, exclude_none=True))
+
+    def first_keywords(self) -> KeywordSet:
+        """The first list."""
+        return KeywordSet.of(*self.keywords)
+
+    def windowing(self) -> Windowing:
+        """How time is cut."""
+        return Windowing(self.window, self.zone)
+
+    def text(self) -> TextSettings:
+        """How text becomes words."""
+        return TextSettings(language=self.language, min_count=self.min_count)
+
+    @property
+    def by_event_time(self) -> bool:
+        """Whether windows end by the times of the posts rather than by the clock."""
+        return self.source["kind"] in EVENT_TIME
+
+    def source_table(self) -> dict[str, Any] | str:
+        """The source as `source_of` takes it."""
+        return f"{self.source['kind']}:{self.source['address']}" if "address" in self.source else self.source
+
+    def with_absolute_paths(self) -> Settings:
+        """The same settings with files named from the root, so that they hold wherever a command is run."""
+        name = _PATHS.get(self.source["kind"])
+        found = {key: value for key, value in self.source.items() if value and key in (name, "address")}
+        if name is None or (self.source["kind"] == "jetstream" and "address" in found):
+            return self
+        absolute = {
+            key: [str(Path(p).absolute()) for p in value] if isinstance(value, list) else str(Path(value).absolute())
+            for key, value in found.items()
+        }
+        return self.model_copy(update={"source": self.source | absolute})
+
+
+def from_environment(value: str) -> str:
+    """The value itself, or what the environment holds where it says `env:NAME`: secrets need not lie in a file."""
+    if not value.startswith(_ENVIRONMENT):
+        return value
+    name = value.removeprefix(_ENVIRONMENT)
+    if name not in os.environ:
+        raise SettingError(f"the environment has no variable {name}, which klda.toml refers to; set it")
+    return os.environ[name]
+
+
+def _first_problem(error: ValidationError) -> str:
+    """The first thing that is wrong: which field, why, and what was given."""
+    found = error.errors()[0]
+    field = ".".join(str(part) for part in found["loc"]) or "the file"
+    message = str(found["msg"]).removeprefix("Value error, ")
+    if found["type"] == "extra_forbidden":
+        known = f"; there are {', '.join(Settings.model_fields)}" if len(found["loc"]) == 1 else ""
+        return f"{field}: there is no such setting{known}"
+    given = "" if "database" in field or found["type"] == "missing" else f" (given: {found['input']!r})"
+    return f"{field}: {message}{given}"

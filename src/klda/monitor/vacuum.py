@@ -1,0 +1,73 @@
+"""Forgetting: posts deleted at their source, windows past their retention, and the files that still hold them.
+
+A collector does this every day by itself; then nothing that was deleted outlives seven days, in the table's history
+either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from klda.corpus.windows import parse_length
+from klda.monitor.monitor import Monitor
+from klda.store import PostStore
+from klda.store.posts import GRACE
+from klda.types import Window
+
+ACTION = "vacuum"
+EVERY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was forgotten."""
+
+    posts: int
+    """Deleted at their source."""
+    windows: tuple[Window, ...]
+    """Past their retention."""
+    files: int
+
+
+def vacuum(monitor: Monitor, older_than: str | None = None, *, grace: timedelta = GRACE) -> Forgotten:
+    """Forgets now, as the one writer; windows that ended `older_than` ago go (as the settings say, unless given)."""
+    with monitor.folder.writer():
+        return forget(monitor, monitor.posts(), older_than, grace=grace)
+
+
+def forget(monitor: Monitor, store: PostStore, older_than: str | None = None, *, grace: timedelta = GRACE) -> Forgotten:
+    """`vacuum`, for whoever is the one writer already."""
+    records, retention = monitor.records, older_than or monitor.settings.retention
+    deleted = records.deletions.carry_out(store)
+    expired: list[Window] = []
+    if retention is not None:
+        expired = store.expire(monitor.clock() - parse_length(retention))
+        _withdraw(monitor, expired)
+    files = store.vacuum(grace)
+    records.volume.catch_up(store)
+    names = [str(window) for window in expired]
+    records.journal.note("klda", ACTION, posts=deleted, windows=names, files=files)
+    return Forgotten(deleted, tuple(expired), files)
+
+
+def is_due(monitor: Monitor) -> bool:
+    """Whether the last vacuum was a day ago, or never."""
+    last = monitor.records.journal.entries(1, action=ACTION)
+    return not last or monitor.clock() - last[0].at >= EVERY
+
+
+def _withdraw(monitor: Monitor, expired: Iterable[Window]) -> None:
+    """Takes posts of expired windows out of the examples of the proposals that were made from them."""
+    ends = {window.end for window in expired}
+    if not ends:
+        return
+    gone = [
+        example.id
+        for saved in monitor.records.proposals.newest(limit=100_000)
+        if saved.proposal.window and datetime.fromisoformat(saved.proposal.window) in ends
+        for reason in saved.proposal.reasons
+        for example in reason.examples
+    ]
+    monitor.records.proposals.withdraw_examples(gone)
