@@ -71,7 +71,8 @@ def interval(
     """A statistic of the measures' means, with its bootstrap interval.
 
     `statistic` maps {measure: means in each draw} to one value a draw. Where it is undefined in more than one draw of
-    twenty (a ratio whose denominator may be nought) the interval is unknown: what is left would be too narrow.
+    twenty (a ratio whose denominator may be nought) the interval is unknown: what is left would be too narrow. So it is
+    for a single case.
 
     >>> cases = [(s, w, {"ours": 0.5 + 0.01 * i, "theirs": 0.4}) for i, s in enumerate("abc") for w in "12"]
     >>> gain = interval(Grid.of(cases), lambda m: m["ours"] - m["theirs"], generator=np.random.default_rng(0))
@@ -85,7 +86,7 @@ def interval(
     spread = statistic({name: draws[:, i] for name, i in columns.items()})
     defined = np.isfinite(spread)
     spread = spread[defined]
-    if defined.mean() < 1 - MOST_UNDEFINED:
+    if grid.values[0].size == 1 or defined.mean() < 1 - MOST_UNDEFINED:
         return Estimate(float(centre), float("nan"), float("nan"))
     tail = (1 - level) / 2
     low, high = np.quantile(spread, [tail, 1 - tail])

@@ -73,7 +73,7 @@ def _scores_table(cases: Sequence[Plain], score: str, seed: int) -> Table:
     closed = [gap_closed(found[EARLIER], found[UNIGRAM], found[SAME]) for found in of_subject.values()]
     known = [None if np.isnan(share) else round(share, 4) for share in closed]
     rows.append(("share of the gap closed", *known, plain(_gap_of_means(grid, seed))))
-    title = f"Table 3. {score.replace('_', ' ').capitalize()} per word, {len(cases)} cases"
+    title = f"Table 3. {score.replace('_', ' ').capitalize()} per word, {_number_of(cases)}"
     return Table(title, ("", *subjects, "mean"), tuple(rows))
 
 
@@ -94,9 +94,13 @@ def divergence_tables(cases: Sequence[Plain], tops: Sequence[int], *, seed: int 
             ("random orders" if name == CHANCE else name, *(plain(mean(grid, f"{name}/{top}", seed)) for top in tops))
             for name in first
         ]
-        title = f"Words in common with the lists of KL, from {source}, {len(cases)} cases"
+        title = f"Words in common with the lists of KL, from {source}, {_number_of(cases)}"
         tables.append(Table(title, ("divergence", *(f"top {top}" for top in tops)), tuple(rows)))
     return tables
+
+
+def _number_of(cases: Sequence[Plain]) -> str:
+    return f"{len(cases)} case{'s' if len(cases) != 1 else ''}"
 
 
 def _grid(cases: Sequence[Plain], measured: Sequence[Mapping[str, float]]) -> Grid:

@@ -63,3 +63,10 @@ def test_a_ratio_that_is_often_undefined_has_no_interval():
     assert often.mean == pytest.approx(3)
     assert np.isnan(often.low)
     assert np.isnan(often.high)
+
+
+def test_a_single_case_has_no_interval():
+    alone = mean(Grid.of(cases(np.array([[0.4]]))))
+    assert alone.mean == 0.4
+    assert np.isnan(alone.low)
+    assert np.isnan(alone.high)
