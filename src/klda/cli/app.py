@@ -16,6 +16,7 @@ from klda.cli.progress import console
 from klda.cli.recommend import recommend
 from klda.cli.rules import rules
 from klda.cli.simulate import simulate
+from klda.cli.study import study
 from klda.cli.topics import topics
 from klda.cli.train import train
 from klda.errors import KldaError
@@ -45,7 +46,7 @@ def root(
     """Which keywords to follow next, and why."""
 
 
-for command in (recommend, rules, policies, backtest, prepare, train, topics, simulate):
+for command in (recommend, rules, policies, backtest, study, prepare, train, topics, simulate):
     app.command()(command)
 
 

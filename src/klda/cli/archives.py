@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import klda
 from klda.errors import SettingError
 
 if TYPE_CHECKING:
@@ -46,16 +47,19 @@ def open_replay(
     training: Path | None,
     progress: Progress,
 ) -> Replay:
-    """The archive in these files, prepared once and kept in `work` or the user's cache."""
+    """The archive in these files, prepared once and kept under `work` or in the user's cache."""
     from klda.cli.inputs import Reading
     from klda.corpus.corpus import Corpus
     from klda.evaluation.archive import Archive
 
-    folder = work or _cache(files, asdict(reading) | {"window": window})
+    facts = asdict(reading) | {"window": window, "version": klda.__version__}
+    folder = (work or _cache()) / _key(facts | {"files": _as_they_are(files)})
     corpus = _prepared(folder / "archive", files, subjects, reading, window, progress)
     learn_from = None
     if training is not None:
-        learn_from = str(_prepared(folder / "training", [training], subjects, Reading({}, False), window, progress))
+        originals = Reading({}, reposts=False)  # a repost carries the count of its original
+        name = f"training-{_key({'files': _as_they_are([training])})}"
+        learn_from = str(_prepared(folder / name, [training], subjects, originals, window, progress))
     return Replay(folder, Archive(Corpus.load(corpus)), corpus, learn_from)
 
 
@@ -72,11 +76,14 @@ def _prepared(
     return folder
 
 
-def _cache(files: list[Path], reading: dict[str, Any]) -> Path:
-    """A folder of the user's cache for this archive, as it is now, read in this way."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    facts = [(str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns) if f.exists() else str(f) for f in files]
-    return home / "klda" / "backtest" / _key({"files": facts, **reading})
+def _cache() -> Path:
+    """Where replays are kept unless a folder is named: the user's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "klda" / "backtest"
+
+
+def _as_they_are(files: list[Path]) -> list[tuple[str, int, int]]:
+    """What tells whether files have changed."""
+    return [(str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns) if f.exists() else (str(f), 0, 0) for f in files]
 
 
 def _key(facts: dict[str, Any]) -> str:
