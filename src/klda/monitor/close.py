@@ -18,11 +18,11 @@ ACTION = "close"
 def close(monitor: Monitor, until: datetime | None = None) -> list[Window]:
     """The windows that are closed by this call: those that hold posts and ended by a time (now, unless said)."""
     time = until or monitor.clock()
-    done = set(closed(monitor))
+    began, done = monitor.began(), set(closed(monitor))
     fresh = []
     for size in monitor.posts().windows():
         window = size.window
-        if window.end > time or window.end <= monitor.began() or window in done:
+        if window.end > time or window.end <= began or window in done:
             continue
         detail = {"posts": size.posts, "sample": size.sample, "keywords": list(monitor.active_in(window).texts)}
         _note(monitor, AuditEntry(monitor.clock(), "klda", ACTION, window_name(window.start), detail))

@@ -7,6 +7,7 @@ and gaps are noted before the cursor passes them.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -21,9 +22,10 @@ from klda.sources.live import Filtered, Selection, Source
 from klda.store import Gap, PostStore
 from klda.types import Progress, silent
 
-POLL = timedelta(seconds=2)
-"""How often to look which keywords hold: those who decide need not be this process."""
-FORGET_EVERY = timedelta(hours=1)
+POLL = 2.0
+"""Seconds between two looks which keywords hold: those who decide need not be this process."""
+FORGET_EVERY = 3600.0
+"""Seconds between two rounds of deleting what was deleted at the source."""
 ABANDONED = timedelta(minutes=10)
 """A job that has said nothing for so long belongs to a process that died."""
 
@@ -59,7 +61,7 @@ class Collector:
         position = self._store.position(source.name)
         self._number = position.batch if position else 0
         self._batch = Batch(position.cursor or None if position else None)
-        self._looked = self._swept = monitor.clock()
+        self._looked = self._swept = time.monotonic()
 
     async def run(self, stop: asyncio.Event, between: Callable[[], Awaitable[None]] | None = None) -> Counts:
         """Collects until told to stop or the source ends; `between` is called after each burst and while none comes."""
@@ -85,7 +87,7 @@ class Collector:
             while not stop.is_set():
                 # asked for only now: a burst is matched when it is taken, with the keywords that hold by then
                 pull = pull or asyncio.ensure_future(anext(bursts, None))
-                patience = max(0.0, min(self._batch.waits, POLL.total_seconds()))
+                patience = max(0.0, min(self._batch.waits, POLL))
                 waiting: set[asyncio.Future[Any]] = {pull, stopping}
                 await asyncio.wait(waiting, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
                 if pull.done():
@@ -143,7 +145,7 @@ class Collector:
 
     async def _look(self, stop: asyncio.Event, job: str) -> None:
         """Now and then: which keywords hold, whether somebody wants this to stop, what was deleted at the source."""
-        now = self.monitor.clock()
+        now = time.monotonic()
         if now - self._looked >= POLL:
             self._looked = now
             await self.follow()
@@ -157,8 +159,8 @@ class Collector:
         """Deletes what was deleted at the source; once a day from the table's history, too."""
         if is_due(self.monitor):
             forget(self.monitor, self._store)
-        else:
-            self.monitor.records.deletions.carry_out(self._store)
+        elif self.monitor.records.deletions.carry_out(self._store):
+            self.monitor.records.volume.catch_up(self._store)
 
 
 async def collect(monitor: Monitor, stop: asyncio.Event, *, progress: Progress = silent) -> Counts:

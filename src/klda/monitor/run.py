@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 
-from klda.errors import DataError
+from klda.errors import KldaError, StoreError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import ABANDONED, Collector, Counts
 from klda.monitor.decide import activate_pending, approve_automatically
@@ -81,6 +81,7 @@ async def _live(monitor: Monitor, collector: Collector, stop: asyncio.Event, pro
     try:
         return await collector.run(stop, between)
     finally:
+        stop.set()
         if turning is not None:
             await turning
 
@@ -108,7 +109,9 @@ def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell:
         return
     try:
         made = propose(monitor, windows[-1], progress=progress)
-    except DataError as error:
+    except StoreError:
+        raise
+    except KldaError as error:  # collecting goes on, whatever stands against a proposal
         monitor.records.journal.note("klda", "no proposal", str(windows[-1]), reason=str(error))
         tell(f"no proposal: {error}")
         return

@@ -9,8 +9,8 @@ from klda.cli.output import Format, out, print_json
 
 def close(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Close the windows that have ended; done twice, it changes nothing."""
-    from klda.monitor import close as work
-    from klda.monitor import opened
+    from klda.monitor.close import close as work
+    from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor:
         windows = work(monitor)

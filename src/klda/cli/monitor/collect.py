@@ -14,13 +14,13 @@ from klda.cli.output import Format, out, print_json, print_table
 from klda.cli.progress import console, progress_bar
 
 if TYPE_CHECKING:
-    from klda.monitor import Counts
+    from klda.monitor.collect import Counts
 
 
 def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Collect posts from where the last run stopped, until Ctrl-C; nothing is proposed."""
-    from klda.monitor import collect as work
-    from klda.monitor import opened
+    from klda.monitor.collect import collect as work
+    from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:
         counts = until_stopped(lambda stop: work(monitor, stop, progress=progress))
@@ -29,8 +29,8 @@ def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) 
 
 def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Run a monitor until Ctrl-C: collect, close windows, propose, approve where that is automatic."""
-    from klda.monitor import opened
-    from klda.monitor import run as work
+    from klda.monitor.monitor import opened
+    from klda.monitor.run import run as work
 
     def tell(message: str) -> None:
         console.print(message, markup=False, highlight=False)

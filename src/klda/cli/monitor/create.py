@@ -37,8 +37,8 @@ def create(
     output: OutputFormat = Format.table,
 ) -> None:
     """Make a monitor; its folder holds klda.toml, which can be edited later."""
-    from klda.monitor import Settings
-    from klda.monitor import create as make
+    from klda.monitor.create import create as make
+    from klda.monitor.settings import Settings
 
     values: dict[str, Any] = {}
     if settings is not None:

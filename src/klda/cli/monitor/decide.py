@@ -24,8 +24,8 @@ def approve(
     output: OutputFormat = Format.table,
 ) -> None:
     """Use the proposed list; a running collector follows within seconds."""
-    from klda.monitor import approve as work
-    from klda.monitor import opened
+    from klda.monitor.decide import approve as work
+    from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor:
         decision = work(monitor, proposal, decided_by=identity(by), note=note)
@@ -41,8 +41,8 @@ def reject(
     output: OutputFormat = Format.table,
 ) -> None:
     """Leave the list as it is."""
-    from klda.monitor import opened
-    from klda.monitor import reject as work
+    from klda.monitor.decide import reject as work
+    from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor:
         decision = work(monitor, proposal, decided_by=identity(by), note=note)
@@ -59,8 +59,8 @@ def edit(
     output: OutputFormat = Format.table,
 ) -> None:
     """Use another list in place of the proposed one."""
-    from klda.monitor import edit as work
-    from klda.monitor import opened
+    from klda.monitor.decide import edit as work
+    from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor:
         decision = work(monitor, parse_keywords(keywords), proposal, decided_by=identity(by), note=note)

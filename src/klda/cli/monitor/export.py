@@ -21,8 +21,9 @@ def export(
     output: OutputFormat = Format.table,
 ) -> None:
     """Write posts of one window, or of all, to a file that every command of klda reads."""
-    from klda.monitor import export as work
-    from klda.monitor import opened, window_at
+    from klda.monitor.export import export as work
+    from klda.monitor.export import window_at
+    from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor:
         posts = work(monitor, path, None if window is None else window_at(monitor, window), sample=sample)

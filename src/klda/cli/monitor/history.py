@@ -14,7 +14,7 @@ from klda.cli.options import OutputFormat
 from klda.cli.output import Format, print_json, print_table
 
 if TYPE_CHECKING:
-    from klda.monitor import KeywordStory
+    from klda.monitor.history import KeywordStory
 
 
 def history(
@@ -24,8 +24,8 @@ def history(
     output: OutputFormat = Format.table,
 ) -> None:
     """Show when each keyword was active, why it came and went, who decided, expected against realised posts."""
-    from klda.monitor import history as work
-    from klda.monitor import opened
+    from klda.monitor.history import history as work
+    from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor:
         stories = work(monitor, keyword)

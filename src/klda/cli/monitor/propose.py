@@ -11,8 +11,8 @@ from klda.cli.progress import progress_bar
 def propose(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Propose the next keyword list; it waits for approve, edit or reject, in place of an earlier one."""
     from klda.cli.recommend import show
-    from klda.monitor import opened
-    from klda.monitor import propose as work
+    from klda.monitor.monitor import opened
+    from klda.monitor.propose import propose as work
 
     with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:
         saved = work(monitor, progress=progress)

@@ -23,8 +23,8 @@ def rules(
     output: OutputFormat = Format.json,
 ) -> None:
     """Write the active list, or the step to a proposed one, as rules ready to apply."""
-    from klda.monitor import opened
-    from klda.monitor import rules as work
+    from klda.monitor.monitor import opened
+    from klda.monitor.rules import rules as work
 
     with opened(home, name) as monitor:
         made = work(monitor, None if platform is None else cast(Platform, platform.value), proposal)

@@ -9,7 +9,7 @@ from klda.cli.output import Format, out, print_json, print_table
 
 def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """List all monitors of a home."""
-    from klda.monitor import overviews
+    from klda.monitor.overview import overviews
 
     found = overviews(home)
     if output is Format.json:
@@ -24,7 +24,8 @@ def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
 def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Show how a monitor stands: keywords, windows, what waits for a decision."""
     from klda.cli.recommend import show as show_proposal
-    from klda.monitor import opened, overview
+    from klda.monitor.monitor import opened
+    from klda.monitor.overview import overview
 
     with opened(home, name) as monitor:
         state = overview(monitor)

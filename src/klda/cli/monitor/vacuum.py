@@ -20,8 +20,8 @@ def vacuum(
     output: OutputFormat = Format.table,
 ) -> None:
     """Forget deleted posts and old windows; a running collector does it every day by itself."""
-    from klda.monitor import opened
-    from klda.monitor import vacuum as work
+    from klda.monitor.monitor import opened
+    from klda.monitor.vacuum import vacuum as work
 
     with opened(home, name) as monitor:
         forgotten = work(monitor, older_than)

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pytest
+
+import klda.monitor.batch as batches
+from klda.errors import StoreError
+from klda.monitor.collect import Collector, Counts, collect
+from klda.monitor.monitor import Monitor
+from klda.policies.proposal import Example, Proposal, Reason
+from klda.sources.live import Deleted, Gap
+from klda.types import Keyword, KeywordSet
+from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
+
+Make = Callable[..., AbstractContextManager[Monitor]]
+
+
+def gathered(monitor: Monitor, source: Scripted) -> Counts:
+    return asyncio.run(Collector(monitor, source).run(asyncio.Event()))
+
+
+def stored(monitor: Monitor, *, sample: bool = False) -> list[str]:
+    posts = monitor.posts().read(sample=sample)
+    return sorted(name for batch in posts.batches() for name in batch.column("id").to_pylist())
+
+
+def test_posts_that_carry_a_keyword_are_stored_with_it(monitor: Monitor) -> None:
+    counts = gathered(
+        monitor, Scripted(received(row("a"), row("b", "nothing of note")), received(row("c", "a DOCTOR")))
+    )
+    assert (counts.received, counts.stored, counts.ended) == (3, 2, True)
+    assert stored(monitor) == ["a", "c"]
+    volume = monitor.records.volume.series("window")
+    assert {(point.keyword, point.posts) for point in volume} == {("", 2), ("hospital", 1), ("doctor", 1)}
+
+
+def test_a_second_run_goes_on_where_the_first_stopped(monitor: Monitor) -> None:
+    gathered(monitor, Scripted(received(row("a"))))
+    counts = gathered(monitor, Scripted(received(row("never asked for")), received(row("b"))))
+    assert counts.received == 1
+    assert stored(monitor) == ["a", "b"]
+
+
+def test_what_a_source_brings_twice_is_stored_once(monitor: Monitor) -> None:
+    counts = gathered(monitor, Scripted(received(row("a"), row("b")), received(row("b"), row("c"))))
+    assert stored(monitor) == ["a", "b", "c"]
+    assert counts.duplicates == 1
+
+
+def test_the_sample_is_kept_apart(make: Make) -> None:
+    with make(sample=1.0) as monitor:
+        gathered(monitor, Scripted(received(row("a"), row("b", "nothing of note"))))
+        assert stored(monitor) == ["a"]
+        assert stored(monitor, sample=True) == ["a", "b"]
+
+
+def test_a_batch_is_committed_when_it_is_full(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "MOST_EVENTS", 2)
+    counts = gathered(monitor, Scripted(*(received(row(str(n))) for n in range(5))))
+    assert (counts.batches, counts.stored) == (3, 5)
+
+
+def test_a_late_post_lands_in_the_window_of_its_own_time(monitor: Monitor) -> None:
+    gathered(monitor, Scripted(received(row("new", week=1.5)), received(row("late", week=0.5))))
+    sizes = {str(size.window): size.posts for size in monitor.posts().windows()}
+    assert sizes == {"2026-01-05": 1, "2026-01-12": 1}
+
+
+def test_a_post_deleted_at_its_source_leaves_the_table_and_the_examples(monitor: Monitor) -> None:
+    gathered(monitor, Scripted(received(row("a"), row("b"))))
+    reason = Reason(
+        Keyword("ward"), "add", "why", examples=(Example("a", "the hospital"), Example("b", "the hospital"))
+    )
+    name = monitor.records.proposals.save(
+        Proposal(policy="static", current=KeywordSet.of("hospital"), add=KeywordSet.of("ward"), reasons=(reason,))
+    )
+    gathered(monitor, Scripted([], [Deleted("a"), Deleted("never stored")]))
+    assert stored(monitor) == ["b"]
+    kept = monitor.records.proposals.get(name).proposal.reasons[0].examples
+    assert [example.id for example in kept] == ["b"]
+    assert monitor.records.volume.total() == 1
+
+
+def test_a_post_and_its_deletion_in_one_burst_leave_nothing(monitor: Monitor) -> None:
+    gathered(monitor, Scripted([*received(row("a")), Deleted("a")]))
+    assert stored(monitor) == []
+
+
+def test_gaps_are_recorded_unless_they_were_filled(monitor: Monitor) -> None:
+    gaps = [Gap(MONDAY, MONDAY + WEEK, "asleep"), Gap(MONDAY + WEEK, MONDAY + 2 * WEEK, "away", filled=True)]
+    gathered(monitor, Scripted([*gaps]))
+    assert [(gap.source, gap.reason) for gap in monitor.records.journal.gaps()] == [("scripted", "asleep")]
+
+
+def test_pseudonyms_hide_authors_and_deletions_still_find_their_posts(make: Make) -> None:
+    with make(pseudonymise=True) as monitor:
+        gathered(monitor, Scripted(received(row("a"), row("b"))))
+        [batch] = monitor.posts().read().batches()
+        assert "author of a" not in batch.column("author").to_pylist()
+        gathered(monitor, Scripted([], [Deleted("a")]))
+        assert stored(monitor) == [monitor.posts().stored_id("b")]
+
+
+def test_keywords_that_change_meanwhile_are_followed(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("klda.monitor.collect.POLL", 0.0)
+    source = Scripted(received(row("a")), received(row("b", "a ward")), received(row("c", "a ward")))
+
+    async def change() -> None:
+        monitor.records.keywords.switch(KeywordSet.of("ward"), decided_by="ann", at=MONDAY + WEEK)
+
+    counts = asyncio.run(Collector(monitor, source).run(asyncio.Event(), change))
+    assert counts.ended
+    assert "c" in stored(monitor)
+    assert source.keywords[-1].texts == ("ward",)
+
+
+def test_a_stop_stores_what_is_in_hand(monitor: Monitor) -> None:
+    source = Scripted(*(received(row(str(n))) for n in range(100)))
+    stop = asyncio.Event()
+
+    async def after_the_first() -> None:
+        stop.set()
+
+    counts = asyncio.run(Collector(monitor, source).run(stop, after_the_first))
+    assert not counts.ended
+    assert stored(monitor) == ["0"]
+    assert gathered(monitor, source).received == 99
+
+
+def test_somebody_can_cancel_the_job(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("klda.monitor.collect.POLL", 0.0)
+
+    async def cancel() -> None:
+        [job] = [job for job in monitor.records.jobs.newest() if job.state in ("waiting", "running")]
+        monitor.records.jobs.cancel(job.id)
+
+    source = Scripted(*(received(row(str(n))) for n in range(100)))
+    counts = asyncio.run(Collector(monitor, source).run(asyncio.Event(), cancel))
+    assert counts.received < 5
+    assert monitor.records.jobs.newest()[0].state == "cancelled"
+
+
+def test_a_second_collector_is_turned_away(monitor: Monitor) -> None:
+    with monitor.folder.writer(), pytest.raises(StoreError, match="is writing here"):
+        asyncio.run(collect(monitor, asyncio.Event()))
+
+
+def test_a_failure_is_told_and_remembered(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    collector = Collector(monitor, Scripted(received(row("a"))))
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("no room")
+
+    monkeypatch.setattr(collector._store, "append", full)
+    with pytest.raises(StoreError, match="no room"):
+        asyncio.run(collector.run(asyncio.Event()))
+    assert monitor.records.jobs.newest()[0].error == "no room"
+    gathered(monitor, Scripted(received(row("a"))))
+    assert stored(monitor) == ["a"]

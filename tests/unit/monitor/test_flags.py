@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+import pytest
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.text import TextSettings
+from klda.monitor.flags import drift, flags
+from klda.policies.proposal import Proposal
+from klda.types import Budget, Estimate, KeywordSet, Post
+from tests.unit.monitor.conftest import MONDAY
+
+FIRST = KeywordSet.of("hospital")
+LIMITS = {"max_distance": 1.0, "budget": Budget()}
+
+
+def corpus(added: Iterable[tuple[str, str]], before: int = 30) -> Corpus:
+    """Posts about a hospital, and in the second week posts with these authors and texts."""
+    words = ["ward", "nurse", "doctor", "patient", "visit", "bed", "night", "shift", "drug", "test"]
+    usual = [
+        Post(
+            f"{week}-{n}", MONDAY + timedelta(weeks=week, hours=n), f"hospital {words[n % 10]} {words[n % 7]}", f"a{n}"
+        )
+        for week in (0, 1)
+        for n in range(before)
+    ]
+    extra = [
+        Post(f"x{n}", MONDAY + timedelta(weeks=1, minutes=n), text, author) for n, (author, text) in enumerate(added)
+    ]
+    keywords = FIRST | KeywordSet.of("redlung")
+    return Corpus.from_posts([*usual, *extra], keywords, settings=TextSettings(min_count=2))
+
+
+def proposal(**more: object) -> Proposal:
+    return Proposal("static", FIRST, keep=FIRST, add=KeywordSet.of("redlung"), **more)  # type: ignore[arg-type]
+
+
+def said(n: int) -> str:
+    """A text of its own for every number."""
+    kinds = ["ward", "nurse", "doctor", "patient", "visit", "bed", "night", "shift", "drug", "test"]
+    return f"redlung {kinds[n % 10]} {kinds[(n // 2) % 10]} {kinds[(3 * n + 1) % 10]} {kinds[(7 * n) % 10]}"
+
+
+def test_a_keyword_of_many_voices_passes() -> None:
+    posts = [(f"b{n}", said(n)) for n in range(20)]
+    assert flags(proposal(), corpus(posts), FIRST, **LIMITS) == ()
+
+
+def test_a_keyword_that_one_author_pushes_is_flagged() -> None:
+    posts = [("pusher" if n < 6 else f"b{n}", said(n)) for n in range(20)]
+    assert flags(proposal(), corpus(posts), FIRST, **LIMITS) == ("redlung: 30% of its posts come from one author",)
+
+
+def test_a_share_of_a_fifth_is_still_allowed() -> None:
+    posts = [("loud" if n < 5 else f"b{n}", said(n)) for n in range(25)]
+    assert flags(proposal(), corpus(posts), FIRST, **LIMITS) == ()
+
+
+def test_copies_of_one_text_are_flagged_whoever_posts_them_and_however_they_vary() -> None:
+    copy = "redlung ward nurse doctor patient visit bed night"
+    posts = [(f"b{n}", f"{copy} https://spam.example/{n} {'!' * n} {n}" if n < 8 else said(n)) for n in range(25)]
+    [flag] = flags(proposal(), corpus(posts), FIRST, **LIMITS)
+    assert flag == "redlung: 32% of its posts come from one text in many copies"
+
+
+def test_reposts_that_are_marked_as_such_are_no_copies() -> None:
+    made = corpus([])
+    posts = [
+        Post(
+            f"r{n}",
+            MONDAY + timedelta(weeks=1, minutes=n),
+            "redlung ward nurse",
+            f"b{n}",
+            repost_of="r0" if n else None,
+        )
+        for n in range(20)
+    ]
+    everything = [*(made.posts[i] for i in range(len(made.posts))), *posts]
+    both = Corpus.from_posts(everything, FIRST | KeywordSet.of("redlung"), settings=TextSettings(min_count=2))
+    assert flags(proposal(), both, FIRST, **LIMITS) == ()
+
+
+def test_keywords_that_hold_already_are_not_judged_again() -> None:
+    posts = [("pusher", said(n)) for n in range(20)]
+    kept = Proposal("static", FIRST, keep=FIRST | KeywordSet.of("redlung"))
+    assert flags(kept, corpus(posts), FIRST, **LIMITS) == ()
+
+
+def test_a_list_that_left_its_subject_is_flagged() -> None:
+    texts = [f"redlung horse jockey race {['derby', 'saddle', 'stable'][n % 3]}" for n in range(300)]
+    made = corpus(((f"b{n}", text) for n, text in enumerate(texts)), before=168)
+    near, far = drift(made, FIRST, FIRST), drift(made, KeywordSet.of("redlung"), FIRST)
+    assert near < 0.3 < 0.6 < far
+    gone = Proposal("static", FIRST, add=KeywordSet.of("redlung"), drop=FIRST)
+    found = flags(gone, made, FIRST, max_distance=0.6, budget=Budget())
+    assert any(flag.startswith("the list has drifted from the subject") for flag in found)
+
+
+@pytest.mark.parametrize(("expected", "flagged"), [(100.0, False), (101.0, True)])
+def test_a_list_that_may_cost_more_than_allowed_is_flagged(expected: float, flagged: bool) -> None:
+    posts = [(f"b{n}", said(n)) for n in range(20)]
+    made = proposal(expected_posts=Estimate(expected, 50, 150))
+    found = flags(made, corpus(posts), FIRST, max_distance=1.0, budget=Budget(max_posts=100))
+    assert [flag.startswith("the list may bring") for flag in found] == [True] * flagged

@@ -1,0 +1,269 @@
+"""Closing, proposing and deciding, on a few posts and with policies that need no training."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from klda.errors import DataError, SettingError, StoreError
+from klda.monitor.close import close, closed
+from klda.monitor.collect import Collector, collect
+from klda.monitor.decide import (
+    AUTOMATIC,
+    activate,
+    activate_pending,
+    approve,
+    approve_automatically,
+    edit,
+    reject,
+)
+from klda.monitor.export import export, window_at
+from klda.monitor.history import history
+from klda.monitor.monitor import Monitor, opened
+from klda.monitor.overview import overview, overviews
+from klda.monitor.propose import propose
+from klda.monitor.rules import rules
+from klda.monitor.run import turn
+from klda.monitor.vacuum import vacuum
+from klda.policies.proposal import Proposal
+from klda.sources import read_posts
+from klda.sources.formats.outcome import Row
+from klda.types import KeywordSet
+from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
+
+Make = Callable[..., AbstractContextManager[Monitor]]
+
+WORDS = ["ward", "nurse", "patient", "visit", "bed", "night", "shift", "drug", "test", "queue"]
+
+
+def weeks(n: int, posts: int = 40) -> list[Row]:
+    """Posts of so many weeks; from the second on, `redlung` comes up beside `hospital`."""
+    return [
+        row(
+            f"{week}-{i}",
+            f"the hospital {WORDS[i % 10]} {WORDS[(3 * i) % 7]}{' redlung' if week and i % 2 else ''}",
+            week=week + i / (posts + 1),
+        )
+        for week in range(n)
+        for i in range(posts)
+    ]
+
+
+@pytest.fixture
+def collected(make: Make) -> Iterator[Monitor]:
+    """A monitor with three weeks of posts."""
+    with make(weeks(3), policy="counting", budget={"max_keywords": 4}) as monitor:
+        asyncio.run(collect(monitor, asyncio.Event()))
+        yield monitor
+
+
+@pytest.fixture
+def proposed(collected: Monitor) -> Monitor:
+    close(collected)
+    propose(collected)
+    return collected
+
+
+def test_windows_close_at_their_end_and_once(collected: Monitor) -> None:
+    assert close(collected, MONDAY + WEEK - timedelta(microseconds=1)) == []
+    assert [str(window) for window in close(collected, MONDAY + WEEK)] == ["2026-01-05"]
+    assert close(collected, MONDAY + WEEK) == []
+    assert len(close(collected)) == 2
+    assert [str(window) for window in closed(collected)] == ["2026-01-05", "2026-01-12", "2026-01-19"]
+    entries = collected.records.journal.entries(action="close")
+    assert [entry.detail["posts"] for entry in entries] == [40, 40, 40]
+
+
+def test_a_late_post_lands_in_a_window_that_has_closed(collected: Monitor) -> None:
+    close(collected)
+    asyncio.run(Collector(collected, Scripted(received(row("late")))).run(asyncio.Event()))
+    assert collected.posts().windows()[0].posts == 41
+    assert close(collected) == []
+
+
+def test_windows_from_before_the_monitor_began_do_not_count(collected: Monitor) -> None:
+    asyncio.run(Collector(collected, Scripted(received(row("ancient", week=-200)))).run(asyncio.Event()))
+    assert [str(window) for window in close(collected)] == ["2026-01-05", "2026-01-12", "2026-01-19"]
+    assert propose(collected).proposal.window == "2026-01-26T00:00:00+00:00"
+
+
+def test_a_proposal_needs_a_window_that_has_closed(collected: Monitor) -> None:
+    with pytest.raises(DataError, match="no window has closed yet"):
+        propose(collected)
+
+
+def test_a_proposal_says_what_for_why_and_how_many_posts(proposed: Monitor) -> None:
+    saved = proposed.records.proposals.waiting()
+    assert saved is not None
+    assert saved.proposal.window == "2026-01-26T00:00:00+00:00"
+    assert saved.proposal.current.texts == ("hospital", "doctor")
+    assert len(saved.proposal.next_keywords) <= 4
+    assert all(reason.text for reason in saved.proposal.reasons)
+    assert saved.proposal.expected_posts is not None
+
+
+def test_an_approved_list_holds_and_its_history_tells_why(proposed: Monitor) -> None:
+    saved = proposed.records.proposals.waiting()
+    assert saved is not None
+    decision = approve(proposed, decided_by="ann", note="good")
+    assert proposed.records.keywords.active() == saved.proposal.next_keywords == decision.keywords
+    for story in history(proposed):
+        first = story.spans[0]
+        new = story.keyword in saved.proposal.add
+        assert first.started == (MONDAY + 3 * WEEK if new else MONDAY)
+        assert first.reason
+        assert first.decided_by == "ann"
+        if story.is_active:
+            [outcome] = story.outcomes
+            assert outcome.window_start == MONDAY + 3 * WEEK
+    with pytest.raises(StoreError, match="already decided"):
+        approve(proposed, saved.id, decided_by="bob")
+    with pytest.raises(DataError, match="no proposal waits"):
+        approve(proposed, decided_by="bob")
+
+
+def test_a_rejected_list_changes_nothing(proposed: Monitor) -> None:
+    reject(proposed, decided_by="ann", note="too broad")
+    assert proposed.records.keywords.active().texts == ("hospital", "doctor")
+    assert proposed.records.proposals.newest()[0].state == "rejected"
+
+
+def test_an_edited_list_holds_instead_and_keeps_the_forms_of_candidates(proposed: Monitor) -> None:
+    saved = proposed.records.proposals.waiting()
+    assert saved is not None
+    candidate = next(k for k in saved.proposal.ranked if len(k.forms) >= 1 and k not in saved.proposal.current)
+    edit(proposed, KeywordSet.of("hospital", candidate.text, "by hand"), decided_by="ann", note="my own")
+    active = proposed.records.keywords.active()
+    assert set(active.texts) == {"hospital", candidate.text, "by hand"}
+    assert active[active.index(candidate.text)].forms == candidate.forms
+    [story] = history(proposed, "by hand")
+    assert story.spans[0].reason == "my own"
+    [gone] = history(proposed, "doctor")
+    assert not gone.is_active
+    assert gone.spans[0].ended_by == "ann"
+    with pytest.raises(DataError, match="'never' has never been active"):
+        history(proposed, "never")
+
+
+def test_a_keyword_that_can_match_nothing_is_refused(proposed: Monitor) -> None:
+    with pytest.raises(SettingError, match="nothing to match"):
+        edit(proposed, KeywordSet.of("#"), decided_by="ann")
+    assert proposed.records.proposals.waiting() is not None
+
+
+def waiting(monitor: Monitor, flags: tuple[str, ...] = ()) -> str:
+    current = monitor.records.keywords.active()
+    made = Proposal("static", current, keep=current, add=KeywordSet.of("ward"), window="2026-01-12T00:00:00+00:00")
+    return monitor.records.proposals.save(made, flags=flags)
+
+
+def test_automatic_approval_is_for_those_who_asked_for_it(monitor: Monitor) -> None:
+    waiting(monitor)
+    assert approve_automatically(monitor) is None
+
+
+def test_a_flagged_proposal_is_never_approved_automatically(make: Make) -> None:
+    with make(approval="auto") as monitor:
+        flagged = waiting(monitor, ("ward: 80% of its posts come from one author",))
+        assert approve_automatically(monitor) is None
+        assert "ward" not in monitor.records.keywords.active()
+        approve(monitor, flagged, decided_by="ann")
+        assert "ward" in monitor.records.keywords.active()
+
+
+def test_a_proposal_without_flags_is_approved_automatically(make: Make) -> None:
+    with make(approval="auto") as monitor:
+        waiting(monitor)
+        decision = approve_automatically(monitor)
+        assert decision is not None
+        assert decision.decided_by == AUTOMATIC
+        assert monitor.records.keywords.active().texts == ("hospital", "doctor", "ward")
+        assert approve_automatically(monitor) is None
+
+
+def test_a_decision_whose_activation_was_interrupted_is_finished(monitor: Monitor) -> None:
+    assert activate_pending(monitor) is None
+    name = waiting(monitor)
+    monitor.records.proposals.decide(name, "approve", decided_by="ann")
+    assert activate_pending(monitor) is not None
+    assert "ward" in monitor.records.keywords.active()
+    spans = monitor.records.keywords.spans()
+    activate(monitor, name)
+    assert activate_pending(monitor) is None
+    assert monitor.records.keywords.spans() == spans
+
+
+def test_what_was_not_approved_is_not_activated(monitor: Monitor) -> None:
+    with pytest.raises(DataError, match="was not approved"):
+        activate(monitor, waiting(monitor))
+
+
+def test_a_turn_closes_proposes_and_is_done_once(collected: Monitor) -> None:
+    told: list[str] = []
+    turn(collected, MONDAY + WEEK, tell=told.append)
+    assert told[0] == "window 2026-01-05 closed"
+    assert told[1].startswith("no proposal: ")
+    turn(collected, MONDAY + 2 * WEEK, tell=told.append)
+    assert len(collected.records.proposals.newest()) == 1
+    n = len(told)
+    turn(collected, MONDAY + 2 * WEEK, tell=told.append)
+    assert len(told) == n
+
+
+def test_a_turn_that_was_interrupted_after_closing_proposes_when_it_is_taken_again(collected: Monitor) -> None:
+    close(collected, MONDAY + 2 * WEEK)
+    turn(collected, MONDAY + 2 * WEEK)
+    assert collected.records.proposals.waiting() is not None
+
+
+def test_an_overview_shows_windows_and_what_waits(proposed: Monitor) -> None:
+    state = overview(proposed)
+    saved = proposed.records.proposals.waiting()
+    assert saved is not None
+    assert (state.posts, state.waiting, state.running) == (120, saved.id, False)
+    assert [window["closed"] for window in state.windows] == [True] * 3
+    assert [one.name for one in overviews(proposed.folder.path.parent)] == ["health"]
+
+
+def test_rules_are_those_of_the_platform_or_of_the_one_asked_for(proposed: Monitor) -> None:
+    with pytest.raises(SettingError, match="has no platform of its own"):
+        rules(proposed)
+    assert rules(proposed, "x-v2").terms == ("hospital", "doctor")
+    saved = proposed.records.proposals.waiting()
+    assert saved is not None
+    step = rules(proposed, "bluesky", saved.id)
+    assert set(step.terms) == {form for keyword in saved.proposal.next_keywords for form in keyword.forms}
+
+
+def test_an_exported_window_is_read_back(collected: Monitor, tmp_path: Path) -> None:
+    window = window_at(collected, "2026-01-14")
+    assert export(collected, tmp_path / "week.jsonl", window) == 40
+    assert len(list(read_posts(tmp_path / "week.jsonl"))) == 40
+    assert export(collected, tmp_path / "all.parquet") == 120
+    with pytest.raises(DataError, match="has no posts of 2019-12-30"):
+        export(collected, tmp_path / "none.jsonl", window_at(collected, "2020-01-01"))
+    with pytest.raises(SettingError, match="'soon' is no day"):
+        window_at(collected, "soon")
+
+
+def test_old_windows_go_with_the_examples_that_show_them(proposed: Monitor) -> None:
+    saved = proposed.records.proposals.waiting()
+    assert saved is not None
+    assert any(reason.examples for reason in saved.proposal.reasons)
+    home = proposed.folder.path.parent
+    with opened(home, "health", clock=lambda: MONDAY + 5 * WEEK) as later:
+        assert [str(window) for window in vacuum(later, "21d").windows] == ["2026-01-05", "2026-01-12"]
+        assert [str(size.window) for size in later.posts().windows()] == ["2026-01-19"]
+        assert any(reason.examples for reason in later.records.proposals.get(saved.id).proposal.reasons)
+        vacuum(later, "14d")
+        assert not any(reason.examples for reason in later.records.proposals.get(saved.id).proposal.reasons)
+        assert later.records.volume.total() == 120, "posts that expire stay counted"
+
+
+def test_nothing_expires_unless_the_settings_say_so(collected: Monitor) -> None:
+    assert vacuum(collected).windows == ()

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from klda.errors import SettingError
+from klda.monitor.settings import Settings, from_environment
+
+SMALL = {"subject": "health", "keywords": ["health", "drug"], "source": "jetstream"}
+
+
+def test_settings_are_the_same_after_a_round_trip_through_toml() -> None:
+    settings = Settings.of(
+        SMALL
+        | {
+            "source": {"kind": "mastodon", "server": "https://example.org", "timeline": "hashtag"},
+            "keywords": ['with "quotes"', "back\\slash", "Gesundheit 😷"],
+            "budget": {"max_keywords": 10, "required": ["health"]},
+            "candidates": {"sources": ["history", "rising"]},
+            "policy_settings": {"n_topics": 7},
+            "storage": {"options": {"AWS_REGION": "eu-central-1"}, "database": "env:KLDA_DATABASE"},
+            "retention": "180d",
+        }
+    )
+    assert Settings.parse(settings.to_toml()) == settings
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"keywords": []}, "keywords: "),
+        ({"keywords": ["a", ""]}, "keywords.1: "),
+        ({"approval": "maybe"}, "approval: .*'manual' or 'auto'.*given: 'maybe'"),
+        ({"window": "soon"}, "window: .*7d"),
+        ({"zone": "Mars/Olympus"}, "Mars/Olympus"),
+        ({"novelty": 2}, "novelty: "),
+        ({"sample": -0.1}, "sample: "),
+        ({"policy": "guess"}, "no policy 'guess'"),
+        ({"policy_settings": {"n_topic": 3}}, "has no setting n_topic"),
+        ({"source": "telegraph"}, "source: kind 'telegraph' is not known"),
+        ({"budget": {"max_post": 3}}, "budget.max_post: there is no such setting"),
+        ({"budget": {"required": ["a"], "forbidden": ["a"]}}, "both required and forbidden"),
+        ({"retention": "long"}, "retention: "),
+        ({"colour": "red"}, "colour: there is no such setting; there are subject"),
+        ({"candidates": {"sources": ["tea leaves"]}}, r"candidates\.sources\.0"),
+    ],
+)
+def test_a_wrong_setting_is_named(change: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        Settings.of(SMALL | change)
+
+
+def test_a_missing_setting_is_named() -> None:
+    with pytest.raises(SettingError, match="source: Field required"):
+        Settings.of({"subject": "health", "keywords": ["a"]})
+
+
+def test_what_is_not_toml_is_said_with_its_line() -> None:
+    with pytest.raises(SettingError, match=r"there\.toml: not TOML .*line 2"):
+        Settings.parse("a = 1\nb = ?", "there.toml")
+    with pytest.raises(SettingError, match=r"no\.toml: cannot be read"):
+        Settings.load(Path("no.toml"))
+
+
+def test_the_address_of_the_database_never_shows_in_an_error() -> None:
+    with pytest.raises(SettingError) as caught:
+        Settings.of(SMALL | {"storage": {"database": ["postgresql://ann:hunter2@host/db"]}})
+    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in repr(Settings.of(SMALL | {"storage": {"database": "postgresql://ann:hunter2@host/db"}}))
+
+
+def test_secrets_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KLDA_DATABASE", "postgresql://host/db")
+    assert from_environment("env:KLDA_DATABASE") == "postgresql://host/db"
+    assert from_environment("plain") == "plain"
+    with pytest.raises(SettingError, match="no variable KLDA_NOTHING"):
+        from_environment("env:KLDA_NOTHING")
+
+
+def test_files_are_named_from_the_root() -> None:
+    here = Settings.of(SMALL | {"source": "replay:posts.parquet"}).with_absolute_paths()
+    assert here.source["address"] == str(Path("posts.parquet").absolute())
+    several = Settings.of(SMALL | {"source": {"kind": "replay", "posts": ["a", "b"]}}).with_absolute_paths()
+    assert several.source["posts"] == [str(Path("a").absolute()), str(Path("b").absolute())]
+    stream = Settings.of(SMALL | {"source": "jetstream:wss://host"}).with_absolute_paths()
+    assert stream.source["address"] == "wss://host"
