@@ -143,12 +143,17 @@ def row_keyword_log_probability(
     energy = bound.keyword_energy(
         theta, settings.keyword_penalty, keyword, rows.member_row, rows.member_value, len(rows)
     )
-    log_z = prior.log_partition(theta, settings.keyword_penalty, allow_empty=settings.allow_empty)
-    if chains is None and settings.negative_weight == 1:
-        return energy - log_z
-    slope = log_z if chains is None else (theta * chains.to(theta.dtype).mean(0)).sum()
-    # The value is always the exact log Z; only the gradient is the estimate's, times c_neg.
-    return energy - (log_z.detach() + settings.negative_weight * (slope - slope.detach()))
+    with torch.no_grad():
+        allowed = {"allow_empty": settings.allow_empty}
+        log_z = prior.log_partition(theta, settings.keyword_penalty, **allowed)
+        rate = (
+            prior.log_partition_gradient(theta, settings.keyword_penalty, **allowed)
+            if chains is None
+            else chains.to(theta.dtype).mean(0)
+        )  # (Q,)  ∇ log Z
+    # The value is always the exact log Z; a term that is 0 carries its gradient, times c_neg.
+    slope = torch.dot(theta - theta.detach(), settings.negative_weight * rate)
+    return energy - (log_z + slope)
 
 
 def batch_weights(data: TrainingData, batch: Batch, settings: Settings) -> tuple[float, float]:

@@ -36,6 +36,12 @@ def leading_pairs(batch: Batch, limit: int) -> Choice:
     return Choice(np.where(rank < limit, rank, -1), rank >= limit)
 
 
+def _thorough(settings: Settings) -> Settings:
+    """The same settings with E-steps that go to their end."""
+    tolerance = min(settings.expectation_tolerance, 1e-4)
+    return replace(settings, expectation_iterations=100, expectation_tolerance=tolerance)
+
+
 def log_sum_rows(value: Tensor, document: Tensor, n_documents: int) -> Tensor:
     """log Σ exp over the rows of each document. # (R,) → (B,)"""
     top = value.new_full((n_documents,), -torch.inf).scatter_reduce(0, document, value, "amax")
@@ -85,7 +91,8 @@ def document_log_likelihood(
     A keyword that covers several words takes the one that the document has most of, at that word's share of the
     keyword's words; one that was matched in the text but is no token takes none.
     """
-    exact = replace(settings, relaxation="exact")  # the empty set is no document here, however it was trained
+    # The empty set is no document here, however the model was trained.
+    exact = replace(_thorough(settings), relaxation="exact")
     scores = []
     for batch in chunks(data):
         choice = leading_pairs(batch, settings.enumeration_limit)
@@ -215,7 +222,7 @@ def _explained(
     )
     if target is not None:
         rows = replace(rows, counts=rows.counts - target[rows.token])
-    explanation = explain(parameters, rows, replace(settings, expectation_iterations=100))
+    explanation = explain(parameters, rows, _thorough(settings))
     log_prior = row_keyword_log_probability(parameters.theta, rows, batch, settings)
     value = explanation.terms(
         rows, keyword_log_probability=log_prior, keyword_log_density=torch.zeros_like(log_prior)

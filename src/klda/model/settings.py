@@ -31,7 +31,7 @@ class Settings:
     threshold: float = 0.5
     word_weight: Literal["tokens", "vocabulary"] = "tokens"
     expectation_iterations: int = 20
-    expectation_tolerance: float = 1e-4
+    expectation_tolerance: float = 1e-2
     batch_size: int = 512
     learning_rate: float = 0.01
     keyword_learning_rate: float = 0.005
