@@ -59,3 +59,9 @@ class SourceError(KldaError):
     """A stream that refuses us for good: a wrong address, a missing or rejected token, rights that are not there."""
 
     exit_code = 8
+
+
+class Stopped(KldaError):
+    """Work that somebody asked to stop; what was committed stays, and it can be started again."""
+
+    exit_code = 130

@@ -71,8 +71,8 @@ class Collector:
             await self._collect(stop, job, between)
             await self.flush()
             await asyncio.to_thread(self._forget)
-        except KldaError as failure:
-            error = str(failure)
+        except Exception as failure:
+            error = str(failure) or type(failure).__name__
             raise
         finally:
             with suppress(KldaError):  # what went wrong first is what to tell
@@ -120,7 +120,9 @@ class Collector:
         active = await asyncio.to_thread(self.monitor.records.keywords.active)
         if active != self.filter.keywords:
             await self.filter.update_keywords(active)
-            self.monitor.records.journal.note("klda", "filter", self.source.name, keywords=list(active.texts))
+            await asyncio.to_thread(
+                self.monitor.records.journal.note, "klda", "filter", self.source.name, keywords=list(active.texts)
+            )
 
     def _commit(self) -> None:
         batch, records, source = self._batch, self.monitor.records, self.source.name
@@ -149,7 +151,7 @@ class Collector:
         if now - self._looked >= POLL:
             self._looked = now
             await self.follow()
-            if not self.monitor.records.jobs.report(job, "collect", self.counts.received):
+            if not await asyncio.to_thread(self.monitor.records.jobs.report, job, "collect", self.counts.received):
                 stop.set()
         if now - self._swept >= FORGET_EVERY:
             self._swept = now

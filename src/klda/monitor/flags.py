@@ -12,11 +12,11 @@ from collections import Counter
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.policies.evidence import Evidence
 from klda.policies.proposal import Proposal
-from klda.policies.subject import SMOOTHING, Subject
+from klda.policies.subject import FOUNDING_WINDOWS, SMOOTHING
 from klda.policies.word_counts import tokens, word_counts
-from klda.selection.arrays import Ints
+from klda.selection.anchor import anchored_target, subject_distance
+from klda.selection.arrays import Floats, Ints
 from klda.selection.word_distribution import from_counts
 from klda.types import Budget, Keyword, KeywordSet
 
@@ -53,12 +53,23 @@ def _drift(proposal: Proposal, corpus: Corpus, first: KeywordSet, limit: float) 
 
 
 def drift(corpus: Corpus, keywords: KeywordSet, first: KeywordSet) -> float:
-    """How far what keywords bring in the last window is from what people first asked for: 0 not at all, 1 wholly."""
-    evidence = Evidence.of(corpus, keywords, keywords | first, Budget())
-    subject = Subject.of(evidence, first)
-    last = evidence.last.take(evidence.last.carrying(keywords))
-    words = from_counts(word_counts(last), subject.background, SMOOTHING)
-    return float(subject.distances(words[None, :])[0])
+    """How far what keywords bring in the last window is from what people first asked for: 0 not at all, 1 wholly.
+
+    What they asked for is half what their first keywords brought at first, half what the same keywords bring now: the
+    world may change its words, the list may not change the subject.
+    """
+    matched = corpus.with_candidates(first | keywords)
+    background = word_counts(matched) + 1.0
+    background /= background.sum()
+    last = matched.window(-1)
+    founding = _words(matched.span(0, FOUNDING_WINDOWS), first, background)
+    anchor = anchored_target(_words(last, first, background), founding)
+    return float(subject_distance(_words(last, keywords, background)[None, :], anchor)[0])
+
+
+def _words(corpus: Corpus, keywords: KeywordSet, background: Floats) -> Floats:
+    """The words of posts that carry any of the keywords. # (V,)"""
+    return from_counts(word_counts(corpus.take(corpus.carrying(keywords))), background, SMOOTHING)
 
 
 def _cost(proposal: Proposal, budget: Budget) -> str | None:

@@ -8,6 +8,7 @@ from klda.errors import DataError
 from klda.monitor.close import closed
 from klda.monitor.flags import flags
 from klda.monitor.forecast import with_forecast
+from klda.monitor.jobs import recorded
 from klda.monitor.learning import learning
 from klda.monitor.monitor import Monitor
 from klda.policies.protocol import Policy
@@ -19,8 +20,13 @@ from klda.types import Progress, Window, silent
 
 def propose(monitor: Monitor, window: Window | None = None, *, progress: Progress = silent) -> SavedProposal:
     """The proposal for the window after this one (the last that has closed, unless said); it waits for a decision."""
-    settings, records = monitor.settings, monitor.records
     last = window or _last_closed(monitor)
+    with recorded(monitor, "propose", progress) as report:
+        return _propose(monitor, last, report)
+
+
+def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposal:
+    settings, records = monitor.settings, monitor.records
     known = learning(monitor, last, progress=progress)
     budget, first = settings.budget.budget(), settings.first_keywords()
     sources = [name for name in settings.candidates.sources if name != "sample" or known.sample is not None]

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime
 
-from klda.errors import KldaError, StoreError
+from klda.errors import KldaError, Stopped, StoreError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import ABANDONED, Collector, Counts
 from klda.monitor.decide import activate_pending, approve_automatically
@@ -91,12 +91,12 @@ async def _turn(monitor: Monitor, time: datetime, stop: asyncio.Event, progress:
 
     def watched(stage: str, done: int, total: int | None = None, **facts: float) -> None:
         if stop.is_set():
-            raise _Stopped
+            raise Stopped("the monitor is stopped")
         progress(stage, done, total, **facts)
 
     try:
         await asyncio.to_thread(turn, monitor, time, progress=watched, tell=tell)
-    except _Stopped:
+    except Stopped:
         tell("stopped before the proposal was made; it is made when the monitor runs again")
 
 
@@ -109,7 +109,7 @@ def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell:
         return
     try:
         made = propose(monitor, windows[-1], progress=progress)
-    except StoreError:
+    except (StoreError, Stopped):
         raise
     except KldaError as error:  # collecting goes on, whatever stands against a proposal
         monitor.records.journal.note("klda", "no proposal", str(windows[-1]), reason=str(error))
@@ -120,10 +120,6 @@ def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell:
         tell(f"flagged: {flag}")
     decision = approve_automatically(monitor)
     tell("approved automatically" if decision else f"waits: klda monitor approve {monitor.name} {made.id}")
-
-
-class _Stopped(Exception):
-    """Somebody wants the work to stop."""
 
 
 def _proposed(monitor: Monitor, window: Window) -> bool:

@@ -126,8 +126,8 @@ class Settings(_Table):
     anchor: Share = 0.5
     seed: int = 0
     approval: Approval = "manual"
-    max_distance: Share = 0.6
-    """A list whose words are further from the first subject than this is flagged."""
+    max_distance: Share = 0.5
+    """A list whose words are further from those of the first keywords is flagged."""
     retention: Annotated[str, AfterValidator(_length)] | None = None
     """Windows that ended so long ago are dropped by `klda monitor vacuum`; never, unless said."""
     pseudonymise: bool = False

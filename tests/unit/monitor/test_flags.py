@@ -92,9 +92,9 @@ def test_a_list_that_left_its_subject_is_flagged() -> None:
     texts = [f"redlung horse jockey race {['derby', 'saddle', 'stable'][n % 3]}" for n in range(300)]
     made = corpus(((f"b{n}", text) for n, text in enumerate(texts)), before=168)
     near, far = drift(made, FIRST, FIRST), drift(made, KeywordSet.of("redlung"), FIRST)
-    assert near < 0.3 < 0.6 < far
+    assert near < 0.2 < 0.5 < far
     gone = Proposal("static", FIRST, add=KeywordSet.of("redlung"), drop=FIRST)
-    found = flags(gone, made, FIRST, max_distance=0.6, budget=Budget())
+    found = flags(gone, made, FIRST, max_distance=0.5, budget=Budget())
     assert any(flag.startswith("the list has drifted from the subject") for flag in found)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from klda.errors import DataError, SettingError, StoreError
+from klda.errors import DataError, SettingError, Stopped, StoreError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import Collector, collect
 from klda.monitor.decide import (
@@ -95,6 +95,21 @@ def test_windows_from_before_the_monitor_began_do_not_count(collected: Monitor) 
 def test_a_proposal_needs_a_window_that_has_closed(collected: Monitor) -> None:
     with pytest.raises(DataError, match="no window has closed yet"):
         propose(collected)
+
+
+def test_a_proposal_can_be_watched_and_stopped(collected: Monitor) -> None:
+    close(collected)
+
+    def cancel(stage: str, done: int, total: int | None = None, **facts: float) -> None:
+        [job] = [job for job in collected.records.jobs.newest() if job.kind == "propose"]
+        collected.records.jobs.cancel(job.id)
+
+    with pytest.raises(Stopped, match="propose of monitor health was stopped"):
+        propose(collected, progress=cancel)
+    assert collected.records.proposals.waiting() is None
+    assert collected.records.jobs.newest()[0].state == "cancelled"
+    propose(collected)
+    assert collected.records.jobs.newest()[0].state == "done"
 
 
 def test_a_proposal_says_what_for_why_and_how_many_posts(proposed: Monitor) -> None:
@@ -267,3 +282,16 @@ def test_old_windows_go_with_the_examples_that_show_them(proposed: Monitor) -> N
 
 def test_nothing_expires_unless_the_settings_say_so(collected: Monitor) -> None:
     assert vacuum(collected).windows == ()
+
+
+def test_a_word_that_one_author_pushes_is_not_taken_up_by_itself(make: Make) -> None:
+    pushed = [row(f"x{i}", f"hospital {WORDS[i % 10]} buyfoo", week=2 + i / 50, author="pusher") for i in range(40)]
+    posts = sorted([*weeks(3), *pushed], key=lambda one: one.time)
+    with make(posts, policy="cooccurrence", approval="auto", budget={"max_keywords": 6}) as monitor:
+        asyncio.run(collect(monitor, asyncio.Event()))
+        turn(monitor, MONDAY + 3 * WEEK)
+        saved = monitor.records.proposals.waiting()
+        assert saved is not None
+        assert "buyfoo" in saved.proposal.add
+        assert "buyfoo: 100% of its posts come from one author" in saved.flags
+        assert "buyfoo" not in monitor.records.keywords.active()

@@ -1,0 +1,113 @@
+"""The commands of a monitor from an empty folder to an approved list, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def monitor(klda: Run, posts: Path, tmp_path: Path) -> Callable[..., Any]:
+    """Runs `klda monitor … --format json` on one home, and returns what it answers."""
+
+    def answer(command: str, *arguments: object) -> Any:
+        result = klda("monitor", command, *arguments, "--home", tmp_path / "home", "--format", "json")
+        assert result.exit_code == 0, getattr(result, "error", result.output)
+        return json.loads(result.stdout)
+
+    return answer
+
+
+def test_from_zero_to_an_approved_list_and_its_history(
+    klda: Run, monitor: Callable[..., Any], posts: Path, tmp_path: Path
+) -> None:
+    assert monitor("list") == []
+    made = monitor("create", "health", "-k", "health,hospital,doctor", "--source", f"replay:{posts}", "--by", "ann",
+                   "--policy", "counting", "--budget", 6, "--sample", 0.1)  # fmt: skip
+    assert Path(made["settings"]).is_file()
+    counts = monitor("collect", "health")
+    assert counts["received"] == 9000
+    assert counts["ended"]
+    assert monitor("collect", "health")["received"] == 0
+    assert len(monitor("close", "health")["closed"]) == 6
+    assert monitor("close", "health") == {"closed": []}
+
+    proposal = monitor("propose", "health")
+    shown = monitor("show", "health")
+    assert shown["waiting"] == proposal["id"] == shown["proposal"]["id"]
+    assert shown["posts"] == counts["stored"]
+    assert [one["name"] for one in monitor("list")] == ["health"]
+    step = monitor("rules", "health", proposal["id"], "--platform", "x-v2")
+    assert step["requests"]
+
+    decision = monitor("approve", "health", "--by", "bob", "--note", "fine")
+    assert (decision["verdict"], decision["decided_by"], decision["note"]) == ("approve", "bob", "fine")
+    assert monitor("show", "health")["keywords"] == decision["keywords"]
+    told = monitor("history", "health")
+    assert {story["keyword"] for story in told["keywords"] if story["active"]} == set(decision["keywords"])
+    assert [p["state"] for p in told["proposals"]] == ["approved"]
+
+    monitor("propose", "health")
+    assert monitor("reject", "health")["verdict"] == "reject"
+    monitor("propose", "health")
+    assert monitor("edit", "health", "-k", "health,redlung")["keywords"] == ["health", "redlung"]
+
+    exported = monitor("export", "health", tmp_path / "week.parquet", "--window", "2026-01-07")
+    assert 0 < exported["posts"] < counts["stored"]
+    assert len(monitor("vacuum", "health", "--older-than", "1d")["windows"]) == 6
+
+    for command in ("list", "show health", "history health", "history health --keyword health"):
+        result = klda("monitor", *command.split(), "--home", tmp_path / "home")
+        assert result.exit_code == 0, result.output
+        assert "health" in result.stdout
+
+
+def test_run_does_all_of_it(monitor: Callable[..., Any], posts: Path, tmp_path: Path) -> None:
+    file = tmp_path / "klda.toml"
+    file.write_text(
+        f'subject = "racing"\nkeywords = ["horse", "jockey"]\nsource = "replay:{posts}"\n'
+        'approval = "auto"\npolicy = "static"\n'
+    )
+    monitor("create", "racing", "--settings", file, "--window", "14d")
+    assert monitor("run", "racing")["ended"]
+    states = [proposal["state"] for proposal in monitor("history", "racing")["proposals"]]
+    assert states == ["approved"] * (len(monitor("show", "racing")["windows"]) - 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["show", "nobody"], 2, "'nobody' is not in .*klda monitor create"),
+        (["create", "a/b", "-k", "x", "--source", "jetstream"], 2, "monitor name 'a/b'"),
+        (["create", "x", "-k", "x", "--source", "telegraph"], 2, "source: kind 'telegraph'"),
+        (["create", "x", "-k", "x", "--source", "replay:/nowhere.parquet"], 2, "/nowhere.parquet"),
+        (["create", "x", "-k", "x"], 2, "--source"),
+        (["create", "x", "-k", "x", "--source", "jetstream", "--approval", "never"], 2, "approval"),
+        (["create", "x", "--settings", "/nowhere.toml"], 2, "/nowhere.toml: cannot be read"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    klda: Run, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    result = klda("monitor", *arguments, "--home", tmp_path / "home")
+    assert result.exit_code == code
+    assert re.search(message, result.error), result.error
+    assert not list((tmp_path / "home").glob("*"))
+
+
+def test_a_monitor_that_knows_nothing_yet_says_what_to_do(
+    klda: Run, monitor: Callable[..., Any], tmp_path: Path
+) -> None:
+    monitor("create", "live", "-k", "health", "--source", "jetstream")
+    for command, message in (("propose", "no window has closed yet"), ("approve", "no proposal waits")):
+        result = klda("monitor", command, "live", "--home", tmp_path / "home")
+        assert result.exit_code == 3
+        assert message in result.error

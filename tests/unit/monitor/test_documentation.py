@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from klda.cli.monitor import monitor
+from klda.monitor.settings import BudgetSettings, CandidateSettings, Settings, StorageSettings
+
+PAGE = (Path(__file__).parents[3] / "docs" / "monitor.md").read_text(encoding="utf-8")
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    for name, field in Settings.model_fields.items():
+        line = re.search(rf"^\| `{name}` \|.*$", PAGE, re.MULTILINE)
+        assert line, f"{name} is not documented"
+        default = field.default
+        if isinstance(default, str | int | float):
+            shown = str(default).lower() if isinstance(default, bool) else repr(default).replace("'", '"')
+            assert f"`{shown}`" in line[0], f"{name}: the documented default is not {default!r}"
+    for table in (BudgetSettings, CandidateSettings, StorageSettings):
+        for name in table.model_fields:
+            assert f"`{name}`" in PAGE, name
+
+
+def test_the_example_settings_hold() -> None:
+    for example in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL):
+        assert Settings.of(tomllib.loads(example)).approval == "auto"
+
+
+def test_every_command_is_mentioned() -> None:
+    for command in monitor.registered_commands:
+        name = command.name or command.callback.__name__  # type: ignore[union-attr]
+        assert name == "list" or re.search(rf"klda monitor {name}|`{name}`|{name} --keywords", PAGE), name
