@@ -68,6 +68,9 @@ class Collector:
         job = self.monitor.records.jobs.add("collect")
         error: str | None = None
         try:
+            await asyncio.to_thread(
+                self.monitor.records.volume.catch_up, self._store
+            )  # a crash may have left it behind
             await self._collect(stop, job, between)
             await self.flush()
             await asyncio.to_thread(self._forget)

@@ -160,3 +160,11 @@ def test_a_failure_is_told_and_remembered(monitor: Monitor, monkeypatch: pytest.
     assert monitor.records.jobs.newest()[0].error == "no room"
     gathered(monitor, Scripted(received(row("a"))))
     assert stored(monitor) == ["a"]
+
+
+def test_counts_that_a_crash_left_behind_catch_up(monitor: Monitor) -> None:
+    store = monitor.posts()
+    store.append(batches.table_of([row("a")]), [("hospital",)], source="scripted", batch=1, cursor="1")
+    assert monitor.records.volume.total() == 0
+    gathered(monitor, Scripted([]))
+    assert monitor.records.volume.total() == 1
