@@ -11,6 +11,8 @@ ARCHIVES = Path(__file__).parents[2] / "shared" / "data"
 PROGRAMS = {
     "prepare": [str(ARCHIVES / "congress_2020.parquet")],
     "training": [],
+    "crash": [],
+    "ingest": [],
 }
 
 
