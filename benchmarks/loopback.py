@@ -141,7 +141,8 @@ def stored(monitor: Monitor, *, sample: bool = False) -> dict[int, list[set[str]
 def torn_files(monitor: Monitor) -> int:
     """Data files that no commit names: what collectors had written when they were killed."""
     folder = Path(monitor.posts().uri)
-    actions = (orjson.loads(line) for log in folder.glob("_delta_log/*.json") for line in log.open("rb"))
+    logs = (log.read_bytes() for log in folder.glob("_delta_log/*.json"))
+    actions = (orjson.loads(line) for log in logs for line in log.splitlines())
     named = {unquote(action["add"]["path"]) for action in actions if "add" in action}
     written = {str(path.relative_to(folder)) for path in folder.rglob("*.parquet") if "_delta_log" not in path.parts}
     return len(written - named)
