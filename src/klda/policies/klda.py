@@ -13,7 +13,9 @@ from klda.errors import DataError
 from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy
 from klda.policies.word_counts import keyword_word_counts, recency, word_counts
+from klda.selection.algorithm2 import Extensions
 from klda.selection.arrays import Floats
+from klda.selection.sampling_noise import ExpectedScores
 from klda.selection.word_distribution import from_counts, from_topics
 from klda.types import Progress
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 MOST_DOCUMENTS = 2000
 """Recent documents from which the weight of topics is learnt."""
+OUTSIDE_TOKENS = 20_000.0
+"""Where only posts with a current keyword were collected, a candidate's words are known in their company alone; most of
+the posts that it will bring carry none. So many tokens of what is said everywhere stand for those."""
 SETS_PER_KEYWORD = 12
 """Keyword sets over which the words of a keyword are averaged."""
 
@@ -56,6 +61,16 @@ class KLDAPolicy(ScoredPolicy):
         counts = keyword_word_counts(history, self.half_life)
         prior = from_counts(expected_words(model, history, counts, background, generator), background, 1.0)
         return from_counts(counts, prior, self.strength)
+
+    def extensions(
+        self, evidence: Evidence, words: Floats, generator: np.random.Generator
+    ) -> tuple[Extensions, ExpectedScores | None]:
+        """As for every scored policy; where a filter let nothing else in, with the posts that it kept out in mind."""
+        if evidence.collected_only:
+            known = keyword_word_counts(evidence.history, self.half_life).sum(axis=1, keepdims=True) + self.strength
+            said = word_counts(evidence.history, 2 * self.half_life) + 1.0
+            words = from_counts(known * words, said / said.sum(), OUTSIDE_TOKENS)
+        return super().extensions(evidence, words, generator)
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
         from klda.model.klda import KLDA  # brings torch
