@@ -5,9 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-import pyarrow as pa
-
-from klda.corpus.posts import POST_SCHEMA
 from klda.sources.formats.outcome import Row
 from klda.sources.live import Collected, Deleted, Gap, Selection
 
@@ -68,10 +65,3 @@ class Batch:
         if not (self.n_events or self.moved):
             return IDLE_SECONDS
         return self.began + (SECONDS if self.n_events else IDLE_SECONDS) - time.monotonic()
-
-
-def table_of(rows: list[Row]) -> pa.RecordBatch:
-    """Rows as posts in `POST_SCHEMA`."""
-    columns = zip(*rows, strict=True) if rows else ([] for _ in POST_SCHEMA)
-    arrays = [pa.array(column, type=f.type) for column, f in zip(columns, POST_SCHEMA, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=POST_SCHEMA)

@@ -15,9 +15,10 @@ from datetime import timedelta
 from typing import Any
 
 from klda.errors import KldaError
-from klda.monitor.batch import Batch, table_of
+from klda.monitor.batch import Batch
 from klda.monitor.monitor import Monitor
 from klda.monitor.vacuum import forget, is_due
+from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Filtered, Selection, Source
 from klda.store import Gap, PostStore
 from klda.types import Progress, silent
@@ -133,12 +134,12 @@ class Collector:
         for gap in batch.gaps:
             records.journal.add_gap(Gap(source, gap.start, gap.end, gap.reason))
         appended = self._store.append(
-            table_of(batch.posts),
+            batch_of(batch.posts),
             batch.keywords,
             source=source,
             batch=self._number + 1,
             cursor=batch.cursor or "",
-            sample=table_of(batch.sample),
+            sample=batch_of(batch.sample),
         )
         records.volume.catch_up(self._store)
         self._number += 1

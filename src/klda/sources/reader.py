@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from klda.corpus.language import detect, primary
-from klda.corpus.posts import BATCH_ROWS, POST_SCHEMA, from_batch
+from klda.corpus.posts import BATCH_ROWS, from_batch
 from klda.errors import SettingError
 from klda.sources.columnar import to_posts
 from klda.sources.csv_rows import csv_outcomes
@@ -21,7 +21,7 @@ from klda.sources.dedup import SeenIds
 from klda.sources.files import PathLike, Stream, find_files, json_values, lines, opened, unpacked
 from klda.sources.filetypes import FileType, Source, header_of, recognised
 from klda.sources.formats.generic import Columns, Mapped, as_mapping
-from klda.sources.formats.outcome import Bad, Outcome, Row
+from klda.sources.formats.outcome import Bad, Outcome, Row, batch_of
 from klda.sources.json_lines import json_outcomes
 from klda.sources.parquet import parquet_batches
 from klda.sources.reasons import FOREIGN_FILE, LANGUAGE
@@ -154,17 +154,17 @@ class PostReader:
                 rows.append(outcome)
                 characters += len(outcome.text)
                 if len(rows) == BATCH_ROWS or characters > _BATCH_CHARACTERS:
-                    yield position(), _batch_of(rows)
+                    yield position(), batch_of(rows)
                     rows, characters = [], 0
             elif isinstance(outcome, Bad):
                 if self._strict:
-                    yield position(), _batch_of(rows)
+                    yield position(), batch_of(rows)
                 log.lines += 1
                 log.reject(path, number, outcome)
             else:
                 log.lines += 1
                 log.skipped[outcome.reason] += 1
-        yield position(), _batch_of(rows)
+        yield position(), batch_of(rows)
 
     def _read_parquet(self, source: Source, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
         columns = source.columns or Columns()
@@ -201,13 +201,6 @@ class PostReader:
                 log.skipped[LANGUAGE] += int((~spoken).sum())
             posts = _only(posts, spoken)
         return posts
-
-
-def _batch_of(rows: list[Row]) -> pa.RecordBatch:
-    """Rows as a record batch."""
-    columns = zip(*rows, strict=True) if rows else ([] for _ in POST_SCHEMA)
-    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, POST_SCHEMA, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=POST_SCHEMA)
 
 
 def _only(posts: pa.RecordBatch, mask: NDArray[np.bool_]) -> pa.RecordBatch:

@@ -11,6 +11,7 @@ from klda.errors import StoreError
 from klda.monitor.collect import Collector, Counts, collect
 from klda.monitor.monitor import Monitor
 from klda.policies.proposal import Example, Proposal, Reason
+from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Deleted, Gap
 from klda.types import Keyword, KeywordSet
 from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
@@ -164,7 +165,7 @@ def test_a_failure_is_told_and_remembered(monitor: Monitor, monkeypatch: pytest.
 
 def test_counts_that_a_crash_left_behind_catch_up(monitor: Monitor) -> None:
     store = monitor.posts()
-    store.append(batches.table_of([row("a")]), [("hospital",)], source="scripted", batch=1, cursor="1")
+    store.append(batch_of([row("a")]), [("hospital",)], source="scripted", batch=1, cursor="1")
     assert monitor.records.volume.total() == 0
     gathered(monitor, Scripted([]))
     assert monitor.records.volume.total() == 1

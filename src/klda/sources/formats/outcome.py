@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
+import pyarrow as pa
+
+from klda.corpus.posts import POST_SCHEMA
 from klda.sources.reasons import NO_ID, NO_TEXT, NUL_BYTES
 from klda.types import Post
 
@@ -34,6 +38,13 @@ class Row(NamedTuple):
         """The row as a `Post`."""
         time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=self.time)
         return Post(self.id, time, *self[2:])
+
+
+def batch_of(rows: Sequence[Row]) -> pa.RecordBatch:
+    """Rows as a record batch in `POST_SCHEMA`."""
+    columns = zip(*rows, strict=True) if rows else ([] for _ in POST_SCHEMA)
+    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, POST_SCHEMA, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=POST_SCHEMA)
 
 
 @dataclass(frozen=True, slots=True)
