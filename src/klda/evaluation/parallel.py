@@ -35,7 +35,7 @@ def _map(workers: int, function: Callable[[Any], Any], tasks: Iterable[Any]) -> 
 def _one_thread() -> None:
     """Processes share the cores; more threads each would only fight."""
     import torch
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     torch.set_num_threads(1)
     threadpool_limits(1)  # NumPy's and SciPy's own

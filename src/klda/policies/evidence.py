@@ -26,6 +26,8 @@ UNSEEN = 2
 """Posts on the subject without a current keyword, for each with one, where only the latter were collected. The first
 lists of ten subjects of reddit_2013 caught a third of their subject's posts (recall 0.335 on average)."""
 NEARLY_ALL = 0.9
+FEWEST_APART = 100
+"""Posts without any candidate that it takes to tell what is common elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,19 @@ class Evidence:
         return float(self._has_current.mean()) >= NEARLY_ALL
 
     @cached_property
+    def unseen(self) -> int:
+        """Posts not seen for each that was collected; none are counted on without a sample to tell what is common."""
+        return UNSEEN if self.collected_only and len(self.history.apart) >= FEWEST_APART else 0
+
+    @cached_property
     def volume(self) -> Interval:
         """Posts that each candidate is expected to bring in the next window, those not seen so far included. # (Q,)"""
         windows = self.history.documents.window.astype(np.int64)
         counts = window_counts(*_ragged(self.history), windows, self.history.n_windows, len(self.candidates))
         seen = forecast_posts(counts.astype(np.float64))
-        if not self.collected_only:
+        if not self.unseen:
             return seen
-        more = np.full(len(self.candidates), 1.0 + UNSEEN)
+        more = np.full(len(self.candidates), 1.0 + self.unseen)
         more[self.current] = 1.0  # all posts with a current keyword were collected
         return Interval(seen.mean * more, seen.low * more, seen.high * more)
 
@@ -88,9 +95,9 @@ class Evidence:
         `UNSEEN` others that carry the same candidates and no current keyword.
         """
         indptr, columns = _ragged(self.last)
-        if self.collected_only:
+        if self.unseen:
             lists = np.split(columns, indptr[1:-1])
-            others = [row[~np.isin(row, self.current)] for row in lists] * UNSEEN
+            others = [row[~np.isin(row, self.current)] for row in lists] * self.unseen
             columns = np.concatenate([columns, *others])
             indptr = offsets(np.array([len(row) for row in (*lists, *others)]))
         return UnionVolume.of(indptr, columns, self.volume.mean)
