@@ -90,7 +90,7 @@ def _reason(action: Action, column: int, finding: Finding, evidence: Evidence, h
         lost=finding.lost,
         distance_from_subject=finding.distance_from_subject,
         extends=finding.extends,
-        examples=evidence.examples(column) if action in ("add", "hold") else (),
+        examples=evidence.examples(column) if action != "drop" else (),
     )
 
 
