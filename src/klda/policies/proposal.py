@@ -38,8 +38,8 @@ class Reason:
     expected_posts: Estimate | None = None
     """In the next window."""
     divergence: Estimate | None = None
-    """From the current keyword (or list) that it extends; smaller is closer. Its interval holds sampling noise alone, not
-    what changes from week to week, and is too narrow for a forecast; so is that of the next."""
+    """From the current keyword (or list) that it extends; smaller is closer. Its interval holds sampling noise alone,
+    not what changes from week to week, and is too narrow for a forecast; so is that of the next."""
     high_frequency_distance: Estimate | None = None
     """Words gained minus words lost, the paper's R."""
     gained: tuple[str, ...] = ()
