@@ -90,7 +90,7 @@ def build(
         windowing=windowing,
         n_distinct=len(found_forms),
     )
-    return _with_stems(corpus) if stem_keywords else corpus
+    return with_stems(corpus) if stem_keywords else corpus
 
 
 def _texts(posts: HasBatches | Iterable[Post], sink: PostSink) -> Iterator[pa.Array]:
@@ -129,7 +129,7 @@ def _vocabulary(found: Forms, settings: TextSettings, known: Vocabulary | None, 
     return Vocabulary.of(forms, settings.language) if known is None else known.extend(forms)
 
 
-def _with_stems(corpus: Corpus) -> Corpus:
+def with_stems(corpus: Corpus) -> Corpus:
     """The corpus with keywords that match every frequent form of their stem."""
     widened = {keyword.text: _widened(keyword, corpus) for keyword in corpus.candidates}
 

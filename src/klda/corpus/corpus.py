@@ -195,10 +195,11 @@ class Corpus:
 
     @classmethod
     def load(cls, folder: Path | str) -> Corpus:
-        """The corpus in a folder, memory-mapped."""
-        from klda.corpus.storage import load
+        """The corpus in a folder, memory-mapped; the shards of a folder of shards are joined on disk."""
+        from klda.corpus import shards, storage
 
-        return load(Path(folder))
+        path = Path(folder)
+        return shards.ShardedCorpus.open(path).joined() if shards.is_sharded(path) else storage.load(path)
 
 
 def _window_slice(documents: Documents, first: int, last: int) -> slice:

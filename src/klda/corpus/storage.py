@@ -9,7 +9,11 @@ arrays.arrow       token counts, times, windows, rows of posts, observed keyword
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +32,9 @@ from klda.errors import FormatError, InputError, SettingError
 from klda.types import Keyword, KeywordSet, Window
 
 VERSION = 1
+MANIFEST = "corpus.json"
+SHARDS = "shards.json"
+"""The manifest of a folder of shards; see `klda.corpus.shards`."""
 
 _PARTS = ("documents", "apart")
 
@@ -37,13 +44,21 @@ def save(corpus: Corpus, folder: Path) -> None:
 
     Everything is written beside it first: whatever goes wrong, the folder holds a whole corpus or what it held before.
     """
-    if folder.exists() and not (folder / "corpus.json").is_file() and (folder.is_file() or any(folder.iterdir())):
+    with replacing(folder) as fresh:
+        write(corpus, fresh)
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A fresh folder beside this one, which takes its place when all went well and goes when it did not."""
+    known = any((folder / name).is_file() for name in (MANIFEST, SHARDS))
+    if folder.exists() and not known and (folder.is_file() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists and is not a corpus; choose another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as beside:
         fresh, old = Path(beside) / "new", Path(beside) / "old"
         fresh.mkdir()
-        _write(corpus, fresh)
+        yield fresh
         if folder.exists():
             folder.rename(old)
         try:
@@ -54,8 +69,8 @@ def save(corpus: Corpus, folder: Path) -> None:
             raise
 
 
-def load(folder: Path) -> Corpus:
-    """The corpus in a folder, its arrays and posts mapped rather than read."""
+def load(folder: Path, vocabulary: Vocabulary | None = None) -> Corpus:
+    """The corpus in a folder, its arrays and posts mapped rather than read; a shard's vocabulary lies elsewhere."""
     manifest = _manifest(folder)
     try:
         _check_sizes(folder, manifest["bytes"])
@@ -66,13 +81,13 @@ def load(folder: Path) -> Corpus:
         windows = tuple(Window(*map(datetime.fromisoformat, pair)) for pair in manifest["windows"])
         adjacent, n_distinct = bool(manifest["adjacent"]), int(manifest["n_distinct"])
     except (KeyError, TypeError, ValueError, AttributeError, SettingError) as error:
-        raise _damaged(folder / "corpus.json", error) from error
+        raise _damaged(folder / MANIFEST, error) from error
     arrays = _read_arrays(folder / "arrays.arrow")
     corpus = Corpus(
         documents=Documents(**{n: arrays[f"documents.{n}"] for n in _array_names()}),
         observed=Ragged(arrays["observed.indptr"], arrays["observed.values"]),
         apart=Documents(**{n: arrays[f"apart.{n}"] for n in _array_names()}),
-        vocabulary=Vocabulary.load(folder / "vocabulary.parquet"),
+        vocabulary=vocabulary or Vocabulary.load(folder / "vocabulary.parquet"),
         candidates=candidates,
         windows=windows,
         history=tuple(history),
@@ -86,10 +101,17 @@ def load(folder: Path) -> Corpus:
     return corpus
 
 
-def _write(corpus: Corpus, folder: Path) -> None:
-    """Writes every file; the manifest last, since it says how large the others are."""
-    corpus.posts.save(folder / "posts.arrow")
-    corpus.vocabulary.save(folder / "vocabulary.parquet")
+def write(corpus: Corpus, folder: Path, *, vocabulary: bool = True, posts: Path | None = None) -> None:
+    """Writes every file; the manifest last, since it says how large the others are.
+
+    A shard shares its vocabulary, and `posts` names a file that holds its posts already.
+    """
+    if posts is None:
+        corpus.posts.save(folder / "posts.arrow")
+    else:
+        _link(posts, folder / "posts.arrow")
+    if vocabulary:
+        corpus.vocabulary.save(folder / "vocabulary.parquet")
     arrays: dict[str, NDArray[Any]] = {
         "observed.indptr": corpus.observed.indptr,
         "observed.values": corpus.observed.values,
@@ -97,9 +119,14 @@ def _write(corpus: Corpus, folder: Path) -> None:
     for part in _PARTS:
         arrays |= {f"{part}.{name}": array for name, array in getattr(corpus, part).arrays().items()}
     _write_arrays(arrays, folder / "arrays.arrow")
-    manifest = {
-        "format": "klda corpus",
-        "version": VERSION,
+    manifest = {"format": "klda corpus", "version": VERSION} | describe(corpus)
+    manifest["bytes"] = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
+    (folder / MANIFEST).write_text(json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def describe(corpus: Corpus) -> dict[str, Any]:
+    """What a manifest says of a corpus beside its arrays, as plain data."""
+    return {
         "settings": asdict(corpus.settings),
         "windowing": asdict(corpus.windowing)
         | {"align": corpus.windowing.align and corpus.windowing.align.isoformat()},
@@ -108,9 +135,15 @@ def _write(corpus: Corpus, folder: Path) -> None:
         "n_distinct": corpus.n_distinct,
         "candidates": [(keyword.text, keyword.forms) for keyword in corpus.candidates],
         "history": [[(keyword.text, keyword.forms) for keyword in keywords] for keywords in corpus.history],
-        "bytes": {path.name: path.stat().st_size for path in sorted(folder.iterdir())},
     }
-    (folder / "corpus.json").write_text(json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def _link(source: Path, target: Path) -> None:
+    """The same file under a second name; a copy where the disk knows no links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def _write_arrays(arrays: dict[str, NDArray[Any]], path: Path) -> None:
@@ -138,7 +171,7 @@ def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    path = folder / "corpus.json"
+    path = folder / MANIFEST
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         known = manifest["format"] == "klda corpus" and manifest["version"]

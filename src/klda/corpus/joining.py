@@ -1,0 +1,94 @@
+"""Several corpora as one, in the order of time: its arrays lie in a file without a name, which goes when they do."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.documents import Documents, Ints, Ragged, gather, offsets
+from klda.corpus.posts import PostTable
+
+BLOCK = 1 << 18
+"""Documents moved at a time."""
+
+
+def joined(parts: Sequence[Corpus], scratch: Path) -> Corpus:
+    """One corpus of parts that share vocabulary, candidates and windows; their posts follow one another.
+
+    Arrays are written to nameless files in `scratch` (in the system's folder for such files where that cannot be
+    written to) and mapped, so that memory does not grow with the corpus.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    first_post = offsets(np.array([len(part.posts) for part in parts]))
+    documents, order = _join([part.documents for part in parts], first_post, scratch)
+    apart, _ = _join([part.apart for part in parts], first_post, scratch)
+    lists = [part.observed for part in parts]
+    indptr = offsets(np.concatenate([ragged.lengths for ragged in lists])[order])
+    values = _moved([ragged.indptr for ragged in lists], [ragged.values for ragged in lists], indptr, order, scratch)
+    return replace(
+        parts[0],
+        documents=documents,
+        observed=Ragged(indptr, values),
+        apart=apart,
+        posts=PostTable(pa.concat_tables([part.posts.table for part in parts])),
+    )
+
+
+def _join(parts: Sequence[Documents], first_post: Ints, scratch: Path) -> tuple[Documents, Ints]:
+    """The documents of all parts by time, by post where times are equal, and where each was before."""
+    time = np.concatenate([part.time for part in parts])
+    post = np.concatenate([part.post + first for part, first in zip(parts, first_post, strict=False)])
+    order = np.lexsort((post, time))
+    indptr = offsets(np.concatenate([np.diff(part.indptr) for part in parts])[order])
+    starts = [part.indptr for part in parts]
+    return Documents(
+        indptr,
+        _moved(starts, [part.words for part in parts], indptr, order, scratch),
+        _moved(starts, [part.counts for part in parts], indptr, order, scratch),
+        _on_disk(time[order], scratch),
+        _on_disk(np.concatenate([part.window for part in parts])[order], scratch),
+        _on_disk(post[order], scratch),
+    ), order
+
+
+def _moved(
+    starts: Sequence[Ints], values: Sequence[NDArray[Any]], indptr: Ints, order: Ints, scratch: Path
+) -> NDArray[Any]:
+    """The lists of all parts in a new order, a block at a time; list i lies from indptr[i] to indptr[i + 1]."""
+    found = _nameless(int(indptr[-1]), values[0].dtype, scratch)
+    first = offsets(np.array([len(start) - 1 for start in starts]))
+    for low in range(0, len(order), BLOCK):
+        rows = order[low : low + BLOCK]
+        part = np.searchsorted(first, rows, side="right") - 1
+        for number in np.unique(part).tolist():
+            here = np.flatnonzero(part == number)
+            local = rows[here] - first[number]
+            lengths = starts[number][local + 1] - starts[number][local]
+            found[gather(indptr[low + here], lengths)] = values[number][gather(starts[number][local], lengths)]
+    found.flags.writeable = False
+    return found
+
+
+def _on_disk(array: NDArray[Any], scratch: Path) -> NDArray[Any]:
+    found = _nameless(len(array), array.dtype, scratch)
+    found[:] = array
+    found.flags.writeable = False
+    return found
+
+
+def _nameless(size: int, dtype: np.dtype[Any], scratch: Path) -> NDArray[Any]:
+    """An array in a file that has no name: nothing stays, however the process ends."""
+    if not size:
+        return np.zeros(0, dtype=dtype)
+    with tempfile.TemporaryFile(dir=scratch if os.access(scratch, os.W_OK) else None) as file:
+        return np.memmap(file, dtype=dtype, mode="w+", shape=(size,)).view(np.ndarray)
