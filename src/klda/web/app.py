@@ -1,0 +1,59 @@
+"""The studio as an application: `create_app` puts the parts together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from klda.web import assets
+from klda.web.api import monitors, session
+from klda.web.pages import login
+from klda.web.pages import monitors as monitors_page
+from klda.web.problems import documented, handle_problems
+from klda.web.safety.guard import Guard
+from klda.web.safety.sessions import Sessions
+from klda.web.settings import StudioSettings
+from klda.web.studio import Studio
+
+PAGES = (login.router, monitors_page.router)
+RESOURCES = {"session": session.router, "monitors": monitors.router}
+"""By the name under which the API documents them; all lie under /api/v1."""
+
+ABOUT = """Everything that the pages of the studio do, for programs.
+
+Send a token as `Authorization: Bearer …`. On the studio's own machine, where no token is asked for, requests that
+change something take the header `X-CSRF-Token` with what `GET /api/v1/session` answers, and the cookie that comes with
+it.
+Errors are problems as RFC 9457 describes them."""
+
+
+def create_app(settings: StudioSettings) -> FastAPI:
+    """The studio over the monitors of a home, ready to be served."""
+    studio = Studio(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        studio.close()
+
+    app = FastAPI(
+        title="klda studio",
+        version=version("klda"),
+        description=ABOUT,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # these pages would load scripts from elsewhere; /api is ours
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.studio, app.state.sessions = studio, Sessions()
+    handle_problems(app)
+    app.include_router(assets.router)
+    for page in PAGES:
+        app.include_router(page, include_in_schema=False)
+    for name, resource in RESOURCES.items():
+        app.include_router(resource, prefix="/api/v1", tags=[name], responses=documented())
+    app.add_middleware(Guard, settings=settings, sessions=app.state.sessions)
+    return app

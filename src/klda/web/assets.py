@@ -1,0 +1,101 @@
+"""Styles, scripts and vendored libraries, kept in memory and served under an address that changes with their content.
+
+The files of the package are listed once; a request can only name one of these, so no path reaches the file system.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+
+from klda.report.charts.theme import DARK, LIGHT
+
+TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+FOREVER = "public, max-age=31536000, immutable"
+
+router = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file as it is sent."""
+
+    media_type: str
+    body: bytes
+    compressed: bytes
+
+
+@cache
+def assets() -> dict[str, Asset]:
+    """All files by the name under which they are asked for."""
+    found = {name: body for name, body in _walk(files("klda.web") / "static") if _type(name)}
+    found["palette.css"] = _palette().encode()
+    return {name: Asset(_type(name), body, gzip.compress(body, 6, mtime=0)) for name, body in sorted(found.items())}
+
+
+@cache
+def digest() -> str:
+    """What changes when any file does: scripts import each other by relative names, so all share one address."""
+    total = sha256()
+    for name, asset in assets().items():
+        total.update(name.encode() + b"\0" + asset.body)
+    return total.hexdigest()[:16]
+
+
+def address(name: str) -> str:
+    """Where a browser finds a file.
+
+    >>> address("studio.css").startswith("/static/") and address("studio.css").endswith("/studio.css")
+    True
+    """
+    if name not in assets():
+        raise KeyError(name)
+    return f"/static/{digest()}/{name}"
+
+
+@router.get("/static/{version}/{name:path}")
+async def static(version: str, name: str, request: Request) -> Response:
+    """A file; one asked for under an old address is sent too, but not to be kept."""
+    asset = assets().get(name)
+    if asset is None:
+        raise HTTPException(404, "there is no such file")
+    headers = {"Cache-Control": FOREVER if version == digest() else "no-cache", "Vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(asset.compressed, media_type=asset.media_type, headers=headers | {"Content-Encoding": "gzip"})
+    return Response(asset.body, media_type=asset.media_type, headers=headers)
+
+
+def _palette() -> str:
+    """The colours that pages share with pictures and reports as CSS variables, and heights that pages keep free."""
+
+    def variables(palette: dict[str, str]) -> str:
+        return " ".join(f"--{name}: {colour};" for name, colour in palette.items())
+
+    dark = variables(DARK)
+    return (
+        f":root {{ color-scheme: light; {variables(LIGHT)} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
+        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+        + "".join(f".h-{height} {{ min-height: {height}px; }}\n" for height in range(20, 1220, 20))
+    )
+
+
+def _type(name: str) -> str:
+    return next((kind for ending, kind in TYPES.items() if name.endswith(ending)), "")
+
+
+def _walk(folder: Traversable, prefix: str = "") -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            found += _walk(entry, f"{prefix}{entry.name}/")
+        else:
+            found.append((prefix + entry.name, entry.read_bytes()))
+    return found

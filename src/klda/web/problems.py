@@ -1,0 +1,89 @@
+"""What is answered when something is wrong: a documented model for programs, a page or a notice for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from klda.errors import DataError, FormatError, InputError, KldaError, MissingExtraError, SettingError, StoreError
+from klda.web.rendering import render
+from klda.web.safety.headers import HEADERS
+
+MEDIA_TYPE = "application/problem+json"
+STATUS: Mapping[type[KldaError], int] = {
+    InputError: 422,
+    SettingError: 422,
+    DataError: 409,
+    FormatError: 500,
+    MissingExtraError: 501,
+    StoreError: 503,
+}
+
+
+class Problem(BaseModel):
+    """Why a request was not answered (RFC 9457)."""
+
+    status: int = Field(description="The HTTP status.", examples=[404])
+    title: str = Field(description="The kind of problem.", examples=["Not Found"])
+    detail: str = Field(description="What is wrong, and what to do.", examples=["there is no monitor 'helth'"])
+    fields: dict[str, str] = Field(default={}, description="What is wrong with each field of the request.")
+
+    @classmethod
+    def of(cls, status: int, detail: str, fields: Mapping[str, str] | None = None) -> Problem:
+        """A problem with the usual title of its status."""
+        return cls(status=status, title=HTTPStatus(status).phrase, detail=detail, fields=dict(fields or {}))
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems of a resource, as OpenAPI documents them; those that every resource has come by themselves."""
+    common = (401, 403, 404, 422, 429, 503)
+    return {
+        status: {"model": Problem, "description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {}}}
+        for status in sorted({*common, *statuses})
+    }
+
+
+def answer(request: Request, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """The problem as JSON, as a notice in the page that asked, or as a page."""
+    if request.url.path.startswith("/api/"):
+        body = problem.model_dump(exclude_defaults=True)
+        return JSONResponse(body, problem.status, dict(headers or {}), media_type=MEDIA_TYPE)
+    own = dict(headers or {})
+    if request.headers.get("hx-request"):
+        own |= {"HX-Retarget": "#notice", "HX-Reswap": "innerHTML"}
+        return render(request, "notice.html", status=problem.status, headers=own, problem=problem)
+    return render(request, "problem.html", status=problem.status, headers=own, problem=problem)
+
+
+def handle_problems(app: FastAPI) -> None:
+    """Lets the application answer every error with a `Problem`."""
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return answer(request, Problem.of(error.status_code, str(error.detail)), error.headers)
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        fields = {".".join(map(str, e["loc"][1:])) or str(e["loc"][0]): str(e["msg"]) for e in error.errors()}
+        first = next(iter(fields.items()), ("the request", "cannot be read"))
+        return answer(request, Problem.of(422, f"{first[0]}: {first[1]}", fields))
+
+    async def ours(request: Request, error: Exception) -> Response:
+        status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
+        return answer(request, Problem.of(status, str(error)))
+
+    async def bug(request: Request, _: Exception) -> Response:
+        return answer(request, Problem.of(500, "a fault of the studio; its log says more"), HEADERS)
+
+    app.add_exception_handler(Exception, bug)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(KldaError, ours)

@@ -1,0 +1,100 @@
+"""Pages from templates. Whatever a template prints is text: posts are hostile, and none of them becomes markup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from klda.report import phrases
+from klda.report.charts.theme import Spec, themed
+from klda.web.assets import address
+from klda.web.text import pieces, visible
+
+
+def render(
+    request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **content: Any
+) -> HTMLResponse:
+    """A page. Templates see `csrf`, `identity`, `needs_token` and `here` (the path asked for) besides what is given."""
+    state = request.scope.get("state", {})
+    given = {
+        "csrf": state.get("csrf", ""),
+        "identity": state.get("identity"),
+        "needs_token": request.app.state.studio.settings.needs_token if "app" in request.scope else True,
+        "here": request.url.path,
+    }
+    html = environment().get_template(template).render(given | content)
+    return HTMLResponse(html, status, dict(headers or {}))
+
+
+@cache
+def environment() -> Environment:
+    """The templates, with everything they may call."""
+    made = Environment(
+        loader=PackageLoader("klda.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    made.globals |= {"asset": address, "version": version("klda"), "now": lambda: datetime.now(UTC)}
+    made.filters |= {
+        "count": phrases.count,
+        "percent": phrases.percent,
+        "between": phrases.between,
+        "decimal": phrases.decimal,
+        "marked": phrases.marked,
+        "pieces": pieces,
+        "spec": spec,
+        "capitalize_first": lambda text: text[:1].upper() + text[1:],
+        "iso": iso,
+        "utc": utc,
+    }
+    return made
+
+
+def spec(picture: Spec) -> Spec:
+    """A picture as pages embed it: colours follow the theme, and no text in it tricks the eye."""
+    cleaned: Spec = _clean(themed(picture))
+    return cleaned
+
+
+def iso(time: datetime | str) -> str:
+    """A time as machines read it.
+
+    >>> iso(datetime(2026, 1, 5, tzinfo=UTC))
+    '2026-01-05T00:00:00Z'
+    """
+    moment = datetime.fromisoformat(time) if isinstance(time, str) else time
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def utc(time: datetime | str) -> str:
+    """A time as it stands in the page before a script turns it into the reader's zone.
+
+    >>> utc("2026-01-05T00:00:00Z")
+    '5 Jan 2026, 00:00 UTC'
+    """
+    moment = (datetime.fromisoformat(time) if isinstance(time, str) else time).astimezone(UTC)
+    return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+
+
+def _clean(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _clean(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_clean(value) for value in node]
+    return visible(node) if isinstance(node, str) else node
+
+
+def _finalize(value: Any) -> Any:
+    """Every text that a template prints passes here, so that none is forgotten."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
