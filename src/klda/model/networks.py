@@ -129,17 +129,13 @@ class TopicWordNetwork(nn.Module):
             self.output.data[-1] = word_bias
         self._workspace = Workspace()
 
-    def features(self, bags: KeywordBags) -> Tensor:
-        """What the last layer is applied to; the final 1 meets the bias. # (S, F + 1)"""
-        return functional.pad(self.layers(bags), (0, 1), value=1.0)
-
     def word_log_probability(self, bags: KeywordBags, bag: Tensor, word: Tensor) -> Tensor:
         """log β at (bag, every topic, word); differentiable. # (T,), (T,) → (T, K)"""
-        return word_log_probability(self.features(bags), self.output, bag, word, self._workspace)
+        return word_log_probability(self.layers(bags), self.output, bag, word, self._workspace)
 
     def log_distribution(self, bags: KeywordBags) -> Tensor:
         """log β in full. # (S, K, V)"""
-        return torch.log_softmax(torch.tensordot(self.features(bags), self.output, 1), -1)
+        return torch.log_softmax(torch.tensordot(self.layers(bags), self.output[:-1], 1) + self.output[-1], -1)
 
     def penalised(self) -> list[tuple[nn.Parameter, int]]:
         """The weights of all layers."""
