@@ -8,6 +8,7 @@ import numpy as np
 
 from klda.corpus.documents import Ints, Words, gather, offsets
 from klda.model.data import Floats, TrainingData
+from klda.model.workers import ALONE, Workers
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,23 @@ class DocumentSampler:
 
     One document is drawn from each of `size` equal strata of the cumulated weight. Documents lie in the order of
     time, so every batch spans the whole period; the cost does not grow with the number of documents.
+
+    Of several workers, each holds one stretch of the documents. All draw the same points; each takes those that fall
+    into its stretch.
     """
 
-    def __init__(self, weights: Floats) -> None:
+    def __init__(self, weights: Floats, workers: Workers = ALONE) -> None:
         self.edges = np.cumsum(weights)  # (D,)
+        ends = np.cumsum(workers.gather(float(self.edges[-1])))
+        self._start = float(ends[workers.rank - 1]) if workers.rank else 0.0
+        self._end = float(ends[workers.rank]) if workers.rank < workers.size - 1 else np.inf
+        self._whole = float(ends[-1])
+        self._n_documents = sum(workers.gather(len(weights)))
 
     def draw(self, size: int, generator: np.random.Generator) -> Ints:
-        """At most `size` distinct documents, ascending."""
-        size = min(size, len(self.edges))
-        points = (np.arange(size) + generator.random(size)) * (self.edges[-1] / size)
+        """At most `size` distinct documents of all, ascending: those among them that are held here."""
+        size = min(size, self._n_documents)
+        points = (np.arange(size) + generator.random(size)) * (self._whole / size)
+        points = points[(points >= self._start) & (points < self._end)] - self._start
         drawn = np.minimum(np.searchsorted(self.edges, points, side="right"), len(self.edges) - 1)
         return np.asarray(drawn[np.diff(drawn, prepend=-1) > 0])  # neighbouring strata may meet in one document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -66,9 +66,13 @@ class TrainingData:
     @cached_property
     def keyword_frequency(self) -> Floats:
         """The share of documents that carry each candidate, weighted like the documents. # (Q,)"""
+        return np.asarray(self.keyword_weight / self.weights.sum(), dtype=np.float64)
+
+    @cached_property
+    def keyword_weight(self) -> Floats:
+        """How much the documents that carry each candidate count together. # (Q,)"""
         per_pair = np.repeat(self.weights, self.observed.lengths)
-        total = np.bincount(self.observed.values, per_pair, self.n_keywords)
-        return np.asarray(total / self.weights.sum(), dtype=np.float64)
+        return np.asarray(np.bincount(self.observed.values, per_pair, self.n_keywords), dtype=np.float64)
 
     @cached_property
     def cover(self) -> Ragged:
@@ -87,9 +91,27 @@ class TrainingData:
 
     def take(self, index: Ints) -> TrainingData:
         """The documents at these positions, with the weights scaled to mean 1 again."""
+        taken = self.pick(index)
+        weights = taken.weights
+        return replace(taken, weights=weights / weights.mean()) if len(weights) else taken
+
+    def stretch(self, start: int, stop: int) -> TrainingData:
+        """The documents from `start` up to but without `stop`, as views; their weights stay as they are."""
+        tokens, pairs = (slice(*indptr[[start, stop]]) for indptr in (self.indptr, self.observed.indptr))
+        return TrainingData(
+            self.indptr[start : stop + 1] - self.indptr[start],
+            self.words[tokens],
+            self.counts[tokens],
+            Ragged(self.observed.indptr[start : stop + 1] - pairs.start, self.observed.values[pairs]),
+            self.keyword_words,
+            self.n_words,
+            self.weights[start:stop],
+        )
+
+    def pick(self, index: Ints) -> TrainingData:
+        """The documents at these positions; their weights stay as they are."""
         lengths = np.diff(self.indptr)[index]
         where = gather(self.indptr[index], lengths)
-        weights = self.weights[index]
         return TrainingData(
             offsets(lengths),
             self.words[where],
@@ -97,7 +119,7 @@ class TrainingData:
             self.observed.take(index),
             self.keyword_words,
             self.n_words,
-            weights / weights.mean() if len(weights) else weights,
+            self.weights[index],
         )
 
 

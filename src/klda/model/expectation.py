@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -19,11 +21,13 @@ def expectation(
     iterations: int = 20,
     tolerance: float = 1e-4,
     start: Tensor | None = None,
+    mean: Callable[[Tensor], Tensor] = torch.mean,
 ) -> tuple[Tensor, Tensor]:
     """γ and φ after alternating φ ∝ β e^Ψ(γ) and γ = f + Σ φ, until γ moves less than the tolerance on average.
 
     word_log_probability: (T, K), counts and row: (T,), prior: (R, K); gives (R, K) and (T, K). γ starts at
-    prior + tokens / K. Ψ(Σ γ) is the same for all topics of a row, so it drops out of φ.
+    prior + tokens / K. Ψ(Σ γ) is the same for all topics of a row, so it drops out of φ. `mean` may be taken over the
+    rows of other workers too, so that all end at the same iteration.
 
     >>> log_beta = torch.tensor([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]).log()
     >>> one_row = torch.zeros(3, dtype=torch.long)
@@ -45,7 +49,7 @@ def expectation(
         _responsibilities(likelihood, before, row, counts, ones, out=phi)
         gamma = prior.index_add(0, row, phi)
         # Looking costs about half an iteration, so not every one is looked at.
-        if tolerance and iteration % LOOK_EVERY == 0 and (gamma - before).abs_().mean() < tolerance:
+        if tolerance and iteration % LOOK_EVERY == 0 and mean((gamma - before).abs_()) < tolerance:
             break
     return gamma, _responsibilities(likelihood, before, row, torch.ones_like(counts), ones, out=phi)
 

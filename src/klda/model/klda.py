@@ -24,7 +24,9 @@ from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Partition, Relaxation, Settings
-from klda.model.trainer import split
+from klda.model.totals import totals
+from klda.model.trainer import Split, own_stretch, split
+from klda.model.workers import ALONE, Workers
 from klda.types import Keyword, Progress, silent
 
 Probabilities = NDArray[np.float32]
@@ -217,18 +219,22 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         corpus: Corpus,
         y: None = None,  # noqa: ARG002
         *,
-        checkpoint: Path | str | None = None,
+        checkpoint: Path | str | runs.Checkpoints | None = None,
         resume: bool = False,
         progress: Progress = silent,
+        workers: Workers = ALONE,
     ) -> Self:
         """Learns from a corpus. A checkpoint folder makes the run resumable, bit for bit.
 
-        `progress` gets stage, iterations done and their cap, and the facts `bound` and `temperature`.
+        `progress` gets stage, iterations done and their cap, and the facts `bound` and `temperature`. Several
+        `workers` that call this together, each with the same corpus, train one model: each on its own stretch of the
+        documents, with a batch of `batch_size` each.
         """
-        settings = self._settings(corpus, progress)
+        settings = self._settings(corpus, progress, workers)
         data = training_data(corpus, half_life=self.half_life)
-        parameters = _start(data, settings)
-        return self._train(corpus, data, settings, parameters, checkpoint, resume, progress)
+        parts = split(data, settings, workers)
+        parameters = _start(parts, settings, workers)
+        return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress, workers)
 
     def partial_fit(
         self,
@@ -253,47 +259,56 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         settings = replace(self._settings(corpus, progress), n_topics=self.n_topics_)
         data = training_data(corpus, half_life=self.half_life)
-        parameters = _start(data, settings)
+        parts = split(data, settings)
+        parameters = _start(parts, settings)
         columns = [
             (new, self.candidates_.index(keyword))
             for new, keyword in enumerate(corpus.candidates)
             if keyword in self.candidates_
         ]
         growth.carry_over(self.parameters_, parameters, columns, len(known))
-        return self._train(corpus, data, settings, parameters, checkpoint, resume, progress)
+        return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress)
 
     def _train(
         self,
         corpus: Corpus,
         data: TrainingData,
+        parts: Split,
         settings: Settings,
         parameters: Parameters,
-        checkpoint: Path | str | None,
+        checkpoint: Path | str | runs.Checkpoints | None,
         resume: bool,
         progress: Progress,
+        workers: Workers = ALONE,
     ) -> Self:
-        folder = None if checkpoint is None else Path(checkpoint)
-        history = runs.train(parameters, data, settings, folder=folder, resume=resume, progress=progress)
+        mine = data.stretch(*own_stretch(data, workers))
+        keep = runs.checkpoints(checkpoint, resume)
+        mark = "" if keep is None else runs.fingerprint(mine)
+        history = runs.train(parameters, parts, settings, mark=mark, keep=keep, progress=progress, workers=workers)
+        whole = totals(mine, workers)
         self.n_topics_ = settings.n_topics
         self.settings_ = settings
         self.parameters_ = parameters
         self.vocabulary_ = corpus.vocabulary
         self.candidates_ = corpus.candidates
         self.keyword_words_ = data.keyword_words
-        self.mean_length_ = float(data.lengths @ data.weights / data.weights.sum())
-        self.word_frequency_ = data.word_frequency
-        self.keyword_frequency_ = data.keyword_frequency
+        self.mean_length_ = whole.mean_length
+        self.word_frequency_ = whole.word_frequency
+        self.keyword_frequency_ = whole.keyword_frequency
         self.history_ = history
         return self
 
-    def _settings(self, corpus: Corpus, progress: Progress) -> Settings:
+    def _settings(self, corpus: Corpus, progress: Progress, workers: Workers = ALONE) -> Settings:
         chosen = {f.name: getattr(self, f.name) for f in fields(Settings)}
         if self.n_topics == "auto":
-            from klda.model.lda import choose_n_topics  # plain LDA is only needed here
+            found = 0
+            if workers.rank == 0:
+                from klda.model.lda import choose_n_topics  # plain LDA is only needed here
 
-            chosen["n_topics"] = choose_n_topics(
-                corpus.documents, len(corpus.vocabulary), seed=self.random_state, progress=progress
-            )
+                found = choose_n_topics(
+                    corpus.documents, len(corpus.vocabulary), seed=self.random_state, progress=progress
+                )
+            chosen["n_topics"] = workers.gather(found)[0]
         return Settings(**(chosen | {"hidden": tuple(self.hidden)}))
 
     # --- what keywords bring in -----------------------------------------------------------------------
@@ -486,13 +501,13 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return training_data(corpus)
 
 
-def _start(data: TrainingData, settings: Settings) -> Parameters:
+def _start(parts: Split, settings: Settings, workers: Workers = ALONE) -> Parameters:
     """Parameters before training, from the frequencies of the documents that will be trained on."""
-    training = split(data, settings).training
+    whole = totals(parts.training, workers)
     return initial_parameters(
         settings,
-        n_words=data.n_words,
-        word_frequency=training.word_frequency,
-        keyword_frequency=training.keyword_frequency,
+        n_words=parts.training.n_words,
+        word_frequency=whole.word_frequency,
+        keyword_frequency=whole.keyword_frequency,
         generator=torch.Generator().manual_seed(settings.random_state),
     )

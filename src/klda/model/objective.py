@@ -10,11 +10,13 @@ from torch import Tensor, nn
 
 from klda.model import bound, prior
 from klda.model.batches import Batch
-from klda.model.data import Floats, TrainingData
+from klda.model.data import Floats
 from klda.model.expectation import expectation
 from klda.model.networks import FixedTopicPrior, TopicPrior, TopicPriorNetwork, TopicWord, TopicWordNetwork
 from klda.model.rows import Rows
 from klda.model.settings import Settings
+from klda.model.totals import Totals
+from klda.model.workers import ALONE, Workers, mean, total
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Explanation:
         )
 
 
-def explain(parameters: Parameters, rows: Rows, settings: Settings) -> Explanation:
+def explain(parameters: Parameters, rows: Rows, settings: Settings, workers: Workers = ALONE) -> Explanation:
     """Takes rows through the networks and the E-step."""
     log_beta = parameters.topic_word.word_log_probability(rows.bags, rows.token_bag, rows.words)
     topic_prior = parameters.topic_prior(rows.bags)[rows.bag].to(log_beta.dtype)
@@ -117,6 +119,7 @@ def explain(parameters: Parameters, rows: Rows, settings: Settings) -> Explanati
         topic_prior.detach(),
         iterations=settings.expectation_iterations,
         tolerance=settings.expectation_tolerance,
+        mean=mean(workers),
     )
     return Explanation(log_beta, topic_prior, counts, gamma, phi)
 
@@ -128,9 +131,10 @@ def row_terms(
     *,
     keyword_log_probability: Tensor,
     keyword_log_density: Tensor,
+    workers: Workers = ALONE,
 ) -> bound.Terms:
     """The seven terms of every row at its best γ and φ; differentiable in all parameters."""
-    return explain(parameters, rows, settings).terms(
+    return explain(parameters, rows, settings, workers).terms(
         rows, keyword_log_probability=keyword_log_probability, keyword_log_density=keyword_log_density
     )
 
@@ -156,7 +160,8 @@ def row_keyword_log_probability(
     return energy - (log_z + slope)
 
 
-def batch_weights(data: TrainingData, batch: Batch, settings: Settings) -> tuple[float, float]:
+def batch_weights(whole: Totals, batch: Batch, settings: Settings, workers: Workers = ALONE) -> tuple[float, float]:
     """What the sums over a batch are multiplied by: D / B for documents, N / N_B for words (V / N_B in the paper)."""
-    words = data.n_words if settings.word_weight == "vocabulary" else data.n_tokens
-    return len(data) / len(batch), words / max(batch.n_tokens, 1)
+    words = len(whole.word_frequency) if settings.word_weight == "vocabulary" else whole.n_tokens
+    n_documents, n_tokens = total(workers, np.array([len(batch), batch.n_tokens])).tolist()
+    return whole.n_documents / n_documents, words / max(n_tokens, 1)

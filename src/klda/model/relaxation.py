@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 
-def binary_gumbel(logits: Tensor, temperature: float, generator: torch.Generator) -> Tensor:
-    """y between 0 and 1 for each pair: the paper's binary Gumbel draw. # (P,) → (P,)
+def binary_gumbel(logits: Tensor, temperature: float, noise: Tensor) -> Tensor:
+    """y between 0 and 1 for each pair: the paper's binary Gumbel draw. # (P,), (2, P) → (P,)
 
     The two Gumbel draws of a pair enter only by their difference, in favour of 1 against 0.
     """
-    yes, no = gumbel((2, len(logits)), logits, generator)
+    yes, no = noise
     return torch.sigmoid((logits + yes - no) / temperature)
 
 
@@ -21,19 +21,16 @@ def categorical_gumbel(
     logits: Tensor,
     document: Tensor,
     keyword: Tensor,
-    shape: tuple[int, int],
     temperature: float,
-    generator: torch.Generator,
+    noise: Tensor,
 ) -> Tensor:
-    """0 or 1 for each pair from Q draws of one candidate each: the paper's equation (1). # (P,) → (P,)
+    """0 or 1 for each pair from Q draws of one candidate each: the paper's equation (1). # (P,), (B, Q, Q) → (P,)
 
     Candidates that a document does not carry compete at rate 0.5 and are masked afterwards. s_0.5 is a step, so its
     gradient is taken straight through, from the sum it is applied to.
     """
-    n_documents, n_keywords = shape
-    log_rate = torch.full(shape, math.log(0.5), dtype=logits.dtype, device=logits.device)
+    log_rate = torch.full(noise.shape[:2], math.log(0.5), dtype=logits.dtype, device=logits.device)
     log_rate = log_rate.index_put((document, keyword), torch.nn.functional.logsigmoid(logits))  # (B, Q)
-    noise = gumbel((n_documents, n_keywords, n_keywords), logits, generator)  # (B, Q, draws)
     drawn = torch.softmax((log_rate[:, :, None] + noise) / temperature, dim=1).sum(2)  # (B, Q)
     soft = drawn[document, keyword]
     return (soft.detach() >= 0.5).to(soft.dtype) + soft - soft.detach()

@@ -7,7 +7,9 @@ document, all its observed candidates; enumeration has one for each subset; Gumb
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -57,7 +59,15 @@ def all_observed(batch: Batch) -> Choice:
     return Choice(np.full(n, -1), np.ones(n, dtype=bool))
 
 
-def choose(batch: Batch, limit: int, rate: NDArray[np.floating], generator: np.random.Generator) -> Choice:
+class Draws(Protocol):
+    """A source of uniform draws: a generator, or the part of one that a worker among several takes."""
+
+    def random(self, size: tuple[int, int], /) -> NDArray[np.float64]:
+        """Draws between 0 and 1."""
+        ...
+
+
+def choose(batch: Batch, limit: int, rate: NDArray[np.floating], draws: Draws) -> Choice:
     """All pairs are enumerated where a document has at most `limit`; elsewhere `limit` of them at random.
 
     The rest is drawn from its own rates. For an enumerated pair the gradient is then exact given the others, hence
@@ -67,11 +77,12 @@ def choose(batch: Batch, limit: int, rate: NDArray[np.floating], generator: np.r
     rank = np.arange(len(batch.pair)) - np.repeat(batch.pair_start[:-1], n_each)
     fixed = np.zeros(len(batch.pair), dtype=bool)
     crowded = np.repeat(n_each > limit, n_each)
-    if crowded.any():
-        where = np.flatnonzero(crowded)
-        shuffled = where[np.lexsort((generator.random(len(where)), batch.pair_document[where]))]
+    where = np.flatnonzero(crowded)
+    order, coin = draws.random((2, len(where)))  # also when there is nothing to draw: other workers may have to
+    if len(where):
+        shuffled = where[np.lexsort((order, batch.pair_document[where]))]
         rank[shuffled] = rank[where]  # the same ranks in each document, in random order
-        fixed[where] = generator.random(len(where)) < rate[where]
+        fixed[where] = coin < rate[where]
         drawn = rank >= limit
         rank[drawn] = -1
         fixed &= drawn
@@ -86,13 +97,14 @@ def enumerate_rows(
     device: torch.device,
     take_out: bool = True,
     shared: bool = False,
+    carried: Callable[[NDArray[np.uint64]], NDArray[np.uint64]] | None = None,
 ) -> Rows:
     """One row for each state of the enumerated pairs of each document.
 
     The empty set is left out unless it is allowed, or is all that a document without candidates can have. Every
     occurrence of a keyword's words is taken out of its rows, unless `take_out` is off. With `shared`, only keyword
     sets that some document of the batch carries in full are kept: each document's own, and those that cost nothing
-    more, because g is evaluated for them anyway.
+    more, because g is evaluated for them anyway. Where others hold a part of the batch, `carried` adds their sets.
     """
     n_documents = len(batch)
     free = choice.rank >= 0
@@ -113,7 +125,7 @@ def enumerate_rows(
     key = _set_keys(batch.pair_keyword[member_pair], member_row, len(document))
     if shared:
         in_full = np.bincount(member_row, minlength=len(document)) == n_pairs
-        keep = np.isin(key, key[in_full])
+        keep = np.isin(key, key[in_full] if carried is None else carried(np.unique(key[in_full])))
         place = np.cumsum(keep) - 1
         document, key = document[keep], key[keep]
         stays = keep[member_row]

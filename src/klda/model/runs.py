@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from torch import Tensor
@@ -17,9 +18,10 @@ from klda.model import checkpoint as files
 from klda.model.data import TrainingData
 from klda.model.objective import Parameters
 from klda.model.settings import Settings
-from klda.model.trainer import Trainer, split
+from klda.model.trainer import Split, Trainer
 from klda.model.training_state import TrainingState
-from klda.types import Keyword, KeywordSet, Progress
+from klda.model.workers import ALONE, Workers
+from klda.types import Keyword, KeywordSet, Progress, silent
 
 RUN = "checkpoint"
 
@@ -27,33 +29,93 @@ MAY_CHANGE = {"max_iterations", "pretraining_iterations", "patience", "min_impro
 """Settings that may differ when a run is resumed: they say when to stop, not what is computed."""
 
 
+class Checkpoints(Protocol):
+    """Where the checkpoints of a run are kept."""
+
+    def latest(self) -> AbstractContextManager[Path | None]:
+        """A folder with the checkpoint to go on from, if there is one."""
+        ...
+
+    def next(self, iteration: int) -> AbstractContextManager[Path]:
+        """A folder for the next one, which takes the place of the last when the context ends."""
+        ...
+
+
+@dataclass(frozen=True)
+class InFolder:
+    """Checkpoints in one folder, each in place of the one before."""
+
+    folder: Path
+    resume: bool
+
+    def latest(self) -> AbstractContextManager[Path | None]:
+        """The folder, if the run is to be taken up and has begun."""
+        return nullcontext(self.folder if self.resume and files.exists(self.folder, RUN) else None)
+
+    def next(self, iteration: int) -> AbstractContextManager[Path]:  # noqa: ARG002
+        """The folder: a record is replaced in one step."""
+        return nullcontext(self.folder)
+
+
+def checkpoints(where: Path | str | Checkpoints | None, resume: bool) -> Checkpoints | None:
+    """Where to keep checkpoints, given as a folder or already as such."""
+    if where is None and resume:
+        raise SettingError("resume needs the checkpoint folder of the run")
+    return InFolder(Path(where), resume) if isinstance(where, Path | str) else where
+
+
 def train(
     parameters: Parameters,
-    data: TrainingData,
+    data: Split,
     settings: Settings,
     *,
-    folder: Path | None,
-    resume: bool,
-    progress: Progress,
+    mark: str = "",
+    keep: Checkpoints | None = None,
+    progress: Progress = silent,
+    workers: Workers = ALONE,
 ) -> list[tuple[str, int, float]]:
-    """Trains the parameters in place; gives stage, iteration and held-out bound of every check."""
-    if resume and folder is None:
-        raise SettingError("resume needs the checkpoint folder of the run")
-    trainer = Trainer(parameters, split(data, settings), settings)
-    if folder is None:
+    """Trains the parameters in place; gives stage, iteration and held-out bound of every check.
+
+    A checkpoint goes on only with the same `mark`, which tells this worker's documents from others.
+    """
+    trainer = Trainer(parameters, data, settings, workers)
+    if keep is None:
         trainer.run(progress=progress)
         return list(trainer.state.position.history)
-    run = {"settings": asdict(settings), "data": fingerprint(data)}
-    if resume and files.exists(folder, RUN):
-        tensors, facts = files.read(folder, RUN)
-        _same_run(facts, run, folder)
-        trainer.state.restore(tensors, facts)
+    run = {"settings": asdict(settings), "data": mark, "workers": workers.size}
+    with keep.latest() as folder:
+        if folder is not None:
+            tensors, facts = _read(folder, workers)
+            _same_run(facts, run, folder)
+            trainer.state.restore(tensors, facts)
 
     def save(state: TrainingState) -> None:
-        files.write(folder, RUN, state.tensors(), state.facts() | run)
+        with keep.next(state.position.iteration) as folder:
+            _write(folder, state, run, workers)
 
     trainer.run(save=save, progress=progress)
     return list(trainer.state.position.history)
+
+
+def _write(folder: Path, state: TrainingState, run: dict[str, Any], workers: Workers) -> None:
+    """One record for a worker alone; of several, the first writes what all share, and each what is its own."""
+    if workers.size == 1:
+        files.write(folder, RUN, state.tensors(), state.facts() | run)
+        return
+    files.write(folder, f"worker-{workers.rank}", state.own_tensors(), run)
+    if workers.rank == 0:
+        files.write(folder, RUN, state.shared_tensors(), state.facts() | run)
+
+
+def _read(folder: Path, workers: Workers) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    tensors, facts = files.read(folder, RUN)
+    n_workers = facts.get("workers", 1)
+    if n_workers != workers.size:
+        raise TrainingError(f"{folder}: the checkpoint is of {n_workers} workers, not of {workers.size}; set it back")
+    if workers.size == 1:
+        return tensors, facts
+    own, run = files.read(folder, f"worker-{workers.rank}")
+    return tensors | own, facts | run
 
 
 def fingerprint(data: TrainingData) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from klda.model.data import Floats, TrainingData
 from klda.model.objective import Explanation, Parameters, explain, row_keyword_log_probability, row_terms
 from klda.model.rows import Choice, Rows, all_observed, enumerate_rows
 from klda.model.settings import Settings
+from klda.model.workers import ALONE, Workers, total
 
 CHUNK = 256
 """Documents scored at once: their distinct keyword sets, times K · V, must fit into memory."""
@@ -51,18 +53,24 @@ def log_sum_rows(value: Tensor, document: Tensor, n_documents: int) -> Tensor:
 
 @torch.no_grad()
 def held_out_bound(
-    parameters: Parameters, data: TrainingData, settings: Settings, *, observed_only: bool = False
+    parameters: Parameters,
+    data: TrainingData,
+    settings: Settings,
+    *,
+    observed_only: bool = False,
+    workers: Workers = ALONE,
 ) -> float:
     """The bound a token on documents that were not trained on.
 
     The best q(keywords) has a closed form; under it the bound is log Σ over keyword sets of e^(bound given the set).
     With `observed_only` the keywords are those observed, and their own probability is left out, as in pre-training.
+    Several workers, which all hold these documents, take turns.
     """
-    total = 0.0
-    for batch in chunks(data):
+    mine = 0.0
+    for batch in islice(chunks(data), workers.rank, None, workers.size):
         rows, value = batch_bounds(parameters, batch, settings, observed_only=observed_only)
-        total += float(log_sum_rows(value, rows.document, len(batch)).sum(dtype=torch.float64))
-    return total / float(data.lengths.sum())
+        mine += float(log_sum_rows(value, rows.document, len(batch)).sum(dtype=torch.float64))
+    return total(workers, mine) / float(data.lengths.sum())
 
 
 @torch.no_grad()

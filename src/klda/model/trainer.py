@@ -22,15 +22,19 @@ from klda.model.objective import (
     row_terms,
 )
 from klda.model.optimisers import cancel_weight_decay
-from klda.model.relaxation import binary_gumbel, categorical_gumbel, temperature_at
+from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 from klda.model.rows import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.scores import held_out_bound, log_sum_rows
 from klda.model.settings import Settings
+from klda.model.totals import totals
 from klda.model.training_state import PRETRAINING, TRAINING, TrainingState
+from klda.model.workers import ALONE, Draws, Workers, place, total
 from klda.types import Progress, silent
 
 DIVERGED = 3.0
 """Nats a token that the held-out bound may fall below the best before training counts as diverged."""
+LEAST_DOCUMENTS = 50
+"""Documents that each of several workers must hold, so that none is left without in a batch."""
 
 
 @dataclass(frozen=True)
@@ -41,25 +45,47 @@ class Split:
     held_out: TrainingData
 
 
-def split(data: TrainingData, settings: Settings) -> Split:
-    """Holds out a share of the documents, at random, never more than `max_held_out`."""
+def split(data: TrainingData, settings: Settings, workers: Workers = ALONE) -> Split:
+    """Holds out a share of the documents, at random, never more than `max_held_out`.
+
+    Of several workers, each trains on its own stretch of the documents, and all watch the same ones.
+    """
     if not len(data):
         raise DataError("the corpus has no document that carries a candidate; check the candidates")
     n_held = min(int(len(data) * settings.held_out), settings.max_held_out)
     order = np.random.default_rng([settings.random_state, 1]).permutation(len(data))
-    return Split(data.take(np.sort(order[n_held:])), data.take(np.sort(order[:n_held])))
+    start, stop = own_stretch(data, workers)
+    trained_on = np.ones(stop - start, dtype=np.bool_)
+    held = np.sort(order[:n_held])
+    trained_on[held[(held >= start) & (held < stop)] - start] = False
+    mine = data.pick(start + np.flatnonzero(trained_on))
+    mean_weight = total(workers, float(mine.weights.sum())) / total(workers, len(mine))
+    return Split(replace(mine, weights=mine.weights / mean_weight), data.take(held))
+
+
+def own_stretch(data: TrainingData, workers: Workers) -> tuple[int, int]:
+    """Where the documents of this worker begin and end: all workers' count alike, and follow each other in time."""
+    edges = np.cumsum(data.weights)
+    shares = np.arange(1, workers.size) / workers.size
+    cuts = [0, *np.searchsorted(edges, shares * edges[-1]).tolist(), len(data)]
+    if min(np.diff(cuts)) < LEAST_DOCUMENTS and workers.size > 1:
+        raise DataError(f"{len(data):,} documents are too few for {workers.size} workers; use fewer")
+    return cuts[workers.rank], cuts[workers.rank + 1]
 
 
 class Trainer:
     """One training run over arrays; `run` goes on from wherever the state stands."""
 
-    def __init__(self, parameters: Parameters, data: Split, settings: Settings) -> None:
+    def __init__(self, parameters: Parameters, data: Split, settings: Settings, workers: Workers = ALONE) -> None:
         self.settings = settings
         self.data = data
+        self.workers = workers
         self.device = parameters.theta.device
-        self.state = TrainingState(parameters, data.training, settings)
-        self._sampler = DocumentSampler(data.training.weights)
-        share = torch.from_numpy(data.training.keyword_frequency).float()
+        self.whole = totals(data.training, workers)
+        self.state = TrainingState(parameters, data.training, settings, n_tokens=self.whole.n_tokens)
+        self._sampler = DocumentSampler(data.training.weights, workers)
+        self._draws = Draws(workers, self.state.draws)
+        share = torch.from_numpy(self.whole.keyword_frequency).float()
         self._empirical = (share / share.sum()).to(settings.device)  # (Q,)
 
     def run(self, *, save: Callable[[TrainingState], None] | None = None, progress: Progress = silent) -> None:
@@ -99,16 +125,17 @@ class Trainer:
                 raise
 
     def step(self) -> float:
-        """One iteration; gives the batch's bound a token."""
+        """One iteration over a batch of each worker; gives the bound of all a token."""
         position = self.state.position
         iteration = position.iteration + 1
         loss, terms, logits, pairs = self._loss(iteration)
-        value = loss.item()
+        value = total(self.workers, loss.item())
         if not math.isfinite(value):
             self._fail(iteration, terms)
         adam = self.state.adam
         adam.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
+        self.workers.add_up([p.grad for group in adam.param_groups for p in group["params"] if p.grad is not None])
         cancel_weight_decay(adam, self.state.parameters.topic_word.penalised())
         adam.step()
         if logits is not None and logits.grad is not None:
@@ -120,8 +147,8 @@ class Trainer:
         """The loss of a fresh batch, its terms, and the logits of the pairs that are trained, with their numbers."""
         state, settings, data = self.state, self.settings, self.data.training
         theta = state.parameters.theta
-        batch = make_batch(data, self._sampler.draw(settings.batch_size, state.draws))
-        document_weight, word_weight = batch_weights(data, batch, settings)
+        batch = make_batch(data, self._sampler.draw(settings.batch_size * self.workers.size, state.draws))
+        document_weight, word_weight = batch_weights(self.whole, batch, settings, self.workers)
         pairs = torch.from_numpy(batch.pair).to(theta.device)
         logits: Tensor | None = None
         weight: Tensor | None = None  # of rows; 1 when a document has only one
@@ -138,31 +165,30 @@ class Trainer:
                 terms = self._relaxed_terms(batch, logits, iteration)
         value = terms.total(document_weight=document_weight, word_weight=word_weight)
         loss = -(value.sum() if weight is None else value @ weight)
-        if state.position.stage == TRAINING:
+        if state.position.stage == TRAINING and self.workers.rank == 0:  # losses are added up; this part is no sum
             loss = loss + settings.frequency_penalty * prior.frequency_penalty(theta, self._empirical)
-        return loss / data.n_tokens, terms, logits, pairs
+        return loss / self.whole.n_tokens, terms, logits, pairs
 
     def _observed_terms(self, batch: Batch) -> Terms:
         """Pre-training: the observed candidates are the keywords, and their own probability plays no part."""
         rows = enumerate_rows(batch, all_observed(batch), allow_empty=True, device=self.device)
         nothing = torch.zeros(len(rows), device=self.device)
-        return row_terms(
-            self.state.parameters, rows, self.settings, keyword_log_probability=nothing, keyword_log_density=nothing
-        )
+        return self._terms(rows, nothing, nothing)
 
     def _exact_terms(self, batch: Batch, iteration: int) -> tuple[Terms, Tensor]:
         """Every keyword set of each document, weighed by the best q there is: in proportion to e^bound."""
         on = np.ones(len(batch.pair))
-        choice = choose(batch, self.settings.enumeration_limit, on, self.state.draws)
-        rows = enumerate_rows(batch, choice, allow_empty=False, device=self.device, shared=self.settings.share_sets)
-        log_prior = self._log_prior(rows, batch, iteration)
-        terms = row_terms(
-            self.state.parameters,
-            rows,
-            self.settings,
-            keyword_log_probability=log_prior,
-            keyword_log_density=torch.zeros_like(log_prior),
+        choice = choose(batch, self.settings.enumeration_limit, on, self._draws)
+        rows = enumerate_rows(
+            batch,
+            choice,
+            allow_empty=False,
+            device=self.device,
+            shared=self.settings.share_sets,
+            carried=lambda keys: np.concatenate(self.workers.gather(keys)),
         )
+        log_prior = self._log_prior(rows, batch, iteration)
+        terms = self._terms(rows, log_prior, torch.zeros_like(log_prior))
         value = terms.total().detach()
         density = value - log_sum_rows(value, rows.document, len(batch))[rows.document]
         return replace(terms, keyword_posterior=-density), density.exp()
@@ -171,36 +197,38 @@ class Trainer:
         """Every keyword set of each document, weighed by its probability under ε."""
         settings = self.settings
         rate = torch.sigmoid(logits.detach()).cpu().numpy()
-        choice = choose(batch, settings.enumeration_limit, rate, self.state.draws)
+        choice = choose(batch, settings.enumeration_limit, rate, self._draws)
         rows = enumerate_rows(batch, choice, allow_empty=settings.allow_empty, device=self.device)
         log_weight, rest = log_weights(rows, logits, choice, batch, allow_empty=settings.allow_empty)
-        terms = row_terms(
-            self.state.parameters,
-            rows,
-            settings,
-            keyword_log_probability=self._log_prior(rows, batch, iteration),
-            keyword_log_density=log_weight + rest,
-        )
-        return terms, log_weight.exp()
+        return self._terms(rows, self._log_prior(rows, batch, iteration), log_weight + rest), log_weight.exp()
 
     def _relaxed_terms(self, batch: Batch, logits: Tensor, iteration: int) -> Terms:
         """One relaxed keyword vector a document, drawn under ε: the paper's ways."""
-        settings, noise, temperature = self.settings, self.state.noise, temperature_at(iteration)
+        settings, temperature = self.settings, temperature_at(iteration)
         if settings.relaxation == "gumbel":
-            y = binary_gumbel(logits, temperature, noise)
+            mine, n_pairs = place(self.workers, len(logits))
+            y = binary_gumbel(logits, temperature, gumbel((2, n_pairs), logits, self.state.noise)[:, mine])
         else:
-            shape = (len(batch), self.data.training.n_keywords)
+            mine, n_documents = place(self.workers, len(batch))
+            shape = (n_documents, *(self.data.training.n_keywords,) * 2)
+            noise = gumbel(shape, logits, self.state.noise)[mine]
             document = torch.from_numpy(batch.pair_document).to(self.device)
             keyword = torch.from_numpy(batch.pair_keyword.astype(np.int64)).to(self.device)
-            y = categorical_gumbel(logits, document, keyword, shape, temperature, noise)
+            y = categorical_gumbel(logits, document, keyword, temperature, noise)
         rows = relaxed_rows(batch, y, threshold=settings.threshold)
         off = torch.nn.functional.logsigmoid(-logits)
+        density = off.new_zeros(len(rows)).index_add(0, rows.member_row, y * logits + off)
+        return self._terms(rows, self._log_prior(rows, batch, iteration), density)
+
+    def _terms(self, rows: Rows, log_probability: Tensor, log_density: Tensor) -> Terms:
+        """The terms of every row, given log p_kw and log q of its keywords."""
         return row_terms(
             self.state.parameters,
             rows,
-            settings,
-            keyword_log_probability=self._log_prior(rows, batch, iteration),
-            keyword_log_density=off.new_zeros(len(rows)).index_add(0, rows.member_row, y * logits + off),
+            self.settings,
+            keyword_log_probability=log_probability,
+            keyword_log_density=log_density,
+            workers=self.workers,
         )
 
     def _log_prior(self, rows: Rows, batch: Batch, iteration: int) -> Tensor:
@@ -228,7 +256,11 @@ class Trainer:
             state.keep_as_best()
             return
         value = held_out_bound(
-            state.parameters, self.data.held_out, settings, observed_only=position.stage == PRETRAINING
+            state.parameters,
+            self.data.held_out,
+            settings,
+            observed_only=position.stage == PRETRAINING,
+            workers=self.workers,
         )
         position.history.append((position.stage, position.iteration, value))
         best = position.best_bound

@@ -45,14 +45,14 @@ class Position:
 class TrainingState:
     """Parameters, optimisers, random generators and position of one run."""
 
-    def __init__(self, parameters: Parameters, data: TrainingData, settings: Settings) -> None:
+    def __init__(self, parameters: Parameters, data: TrainingData, settings: Settings, *, n_tokens: float) -> None:
         device = parameters.theta.device
         self.parameters = parameters
         self.position = Position()
         self.draws = np.random.default_rng(settings.random_state)
         self.noise = torch.Generator(device).manual_seed(settings.random_state)
         self.settings = settings
-        self._n_tokens = data.n_tokens  # the loss is divided by it, and so are its penalties
+        self._n_tokens = n_tokens  # the loss is divided by it, and so are its penalties
         self.adam = self._fresh_adam()
         # ε starts at 0.5, a logit of 0; only pairs of a document and a candidate that it carries have one.
         self.keyword_logits = RaggedRMSprop(
@@ -94,16 +94,22 @@ class TrainingState:
         for name, tensor in self.parameters.tensors().items():
             tensor.copy_(self.best[name])
 
+    def own_tensors(self) -> dict[str, Tensor]:
+        """The tensors that belong to the documents of this worker, by name: ε and its optimiser."""
+        logits = self.keyword_logits
+        return {f"keyword_logits.{name}": getattr(logits, name) for name in ("values", "mean_square", "last_visit")}
+
     def tensors(self) -> dict[str, Tensor]:
         """Everything that is a tensor, by name."""
+        return self.shared_tensors() | self.own_tensors()
+
+    def shared_tensors(self) -> dict[str, Tensor]:
+        """The tensors that are the same for all workers, between any two iterations, by name."""
         found = {f"parameters.{name}": tensor for name, tensor in self.parameters.tensors().items()}
         found |= {f"best.{name}": tensor for name, tensor in self.best.items()}
         for i, parameter in enumerate(self._trained()):
             for name, value in self.adam.state.get(parameter, {}).items():
                 found[f"adam.{i}.{name}"] = value
-        found["keyword_logits.values"] = self.keyword_logits.values
-        found["keyword_logits.mean_square"] = self.keyword_logits.mean_square
-        found["keyword_logits.last_visit"] = self.keyword_logits.last_visit
         found["noise"] = self.noise.get_state()
         if self.chains is not None:
             found["chains"] = self.chains

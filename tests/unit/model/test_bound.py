@@ -9,6 +9,7 @@ from klda.model.batches import make_batch
 from klda.model.objective import batch_weights, row_keyword_log_probability, row_terms
 from klda.model.rows import all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.settings import Settings
+from klda.model.totals import totals
 from tests.unit.model import slow_reference
 from tests.unit.model.small import data_of, parameters_of, random_data, tokens_of
 from tests.unit.model.test_networks import _layers
@@ -60,7 +61,7 @@ def test_all_seven_terms_equal_the_equations(word_weight: str):
         keyword_log_probability=row_keyword_log_probability(parameters.theta, rows, batch, settings),
         keyword_log_density=density,
     )
-    document_weight, word_weight_value = batch_weights(data, batch, settings)
+    document_weight, word_weight_value = batch_weights(totals(data), batch, settings)
 
     keyword_words = [set(words) for words in data.keyword_words.lists()]
     states = []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from klda.model.relaxation import binary_gumbel, categorical_gumbel, temperature_at
+from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 from klda.model.rows import enumerate_rows, log_weights
 from tests.unit.model.test_rows import CPU, _batch, _everything, _sets
 
@@ -13,7 +13,8 @@ def test_cold_gumbel_draws_agree_with_enumeration_on_average():
     batch = _batch()
     logits = torch.tensor([0.4, -0.6, 0.2, 1.0, -1.0, 0.3], dtype=torch.float64)
     generator = torch.Generator().manual_seed(0)
-    draws = (binary_gumbel(logits.repeat(20_000), 0.01, generator) > 0.5).view(20_000, -1).double()
+    noise = gumbel((2, 20_000 * len(logits)), logits, generator)
+    draws = (binary_gumbel(logits.repeat(20_000), 0.01, noise) > 0.5).view(20_000, -1).double()
     choice = _everything(batch)
     rows = enumerate_rows(batch, choice, allow_empty=True, device=CPU)
     weight, _ = log_weights(rows, logits, choice, batch, allow_empty=True)
@@ -26,7 +27,7 @@ def test_cold_gumbel_draws_agree_with_enumeration_on_average():
 
 def test_relaxed_values_lie_between_zero_and_one_and_have_a_gradient():
     logits = torch.zeros(50, requires_grad=True)
-    y = binary_gumbel(logits, 0.5, torch.Generator().manual_seed(0))
+    y = binary_gumbel(logits, 0.5, gumbel((2, len(logits)), logits, torch.Generator().manual_seed(0)))
     assert ((y > 0) & (y < 1)).all()
     y.sum().backward()
     assert (logits.grad > 0).all()
@@ -36,7 +37,8 @@ def test_categorical_draws_are_binary_follow_the_rates_and_pass_a_gradient():
     logits = torch.tensor([3.0, -6.0], requires_grad=True)
     document, keyword = torch.tensor([0, 0]), torch.tensor([0, 2])
     generator = torch.Generator().manual_seed(0)
-    draws = torch.stack([categorical_gumbel(logits, document, keyword, (1, 3), 0.1, generator) for _ in range(2000)])
+    noise = (gumbel((1, 3, 3), logits, generator) for _ in range(2000))
+    draws = torch.stack([categorical_gumbel(logits, document, keyword, 0.1, drawn) for drawn in noise])
     rounded = draws.detach().round()
     torch.testing.assert_close(draws.detach(), rounded, atol=1e-5, rtol=0)
     rate = torch.tensor([0.953, 0.5, 0.0025])
