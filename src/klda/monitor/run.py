@@ -17,6 +17,7 @@ from klda.monitor.decide import activate_pending, approve_automatically
 from klda.monitor.event_time import ByEventTime
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
+from klda.monitor.topics import learn_topics
 from klda.types import KeywordSet, Progress, Window, silent
 
 CHECK = 1.0
@@ -104,6 +105,7 @@ def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell:
     """Closes what has ended by a time, proposes from the last window, and approves where that is automatic."""
     for window in close(monitor, time):
         tell(f"window {window} closed")
+        _topics(monitor, window, progress)
     windows = closed(monitor)
     if not windows or _proposed(monitor, windows[-1]):
         return
@@ -120,6 +122,16 @@ def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell:
         tell(f"flagged: {flag}")
     decision = approve_automatically(monitor)
     tell("approved automatically" if decision else f"waits: klda monitor approve {monitor.name} {made.id}")
+
+
+def _topics(monitor: Monitor, window: Window, progress: Progress) -> None:
+    """Works out what a window was about, for the pages; where that cannot be said, nothing else waits for it."""
+    try:
+        learn_topics(monitor, window, progress=progress)
+    except (StoreError, Stopped):
+        raise
+    except KldaError as error:
+        monitor.records.journal.note("klda", "no topics", str(window), reason=str(error))
 
 
 def _proposed(monitor: Monitor, window: Window) -> bool:

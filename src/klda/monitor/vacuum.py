@@ -59,7 +59,7 @@ def is_due(monitor: Monitor) -> bool:
 
 
 def _withdraw(monitor: Monitor, expired: Iterable[Window]) -> None:
-    """Takes posts of expired windows out of the examples of the proposals that were made from them."""
+    """Takes posts of expired windows out of the examples of the proposals that were made from them, and of topics."""
     ends = {window.end for window in expired}
     if not ends:
         return
@@ -71,3 +71,4 @@ def _withdraw(monitor: Monitor, expired: Iterable[Window]) -> None:
         for example in reason.examples
     ]
     monitor.records.proposals.withdraw_examples(gone)
+    monitor.records.topics.withdraw_before(max(ends))

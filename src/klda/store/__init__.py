@@ -17,6 +17,7 @@ from klda.store.proposals import Decision, SavedProposal
 from klda.store.pseudonyms import Pseudonyms
 from klda.store.reading import StoredPosts, export
 from klda.store.records import Records
+from klda.store.topics import TopicExample, TopicOverTime, WindowTopics
 from klda.store.volume import VolumePoint
 
 __all__ = [
@@ -35,9 +36,12 @@ __all__ = [
     "Records",
     "SavedProposal",
     "StoredPosts",
+    "TopicExample",
+    "TopicOverTime",
     "TrainedModel",
     "VolumePoint",
     "WindowSize",
+    "WindowTopics",
     "create_monitor",
     "export",
     "list_monitors",

@@ -16,6 +16,7 @@ from klda.store import schema
 from klda.store.database import Database, upsert
 from klda.store.posts import PostStore
 from klda.store.proposals import Proposals
+from klda.store.topics import Topics
 
 _AT_ONCE = 10_000
 
@@ -28,6 +29,7 @@ class Deletions:
     monitor: str
     clock: Callable[[], datetime]
     proposals: Proposals
+    topics: Topics
 
     def note(self, source: str, ids: Iterable[str]) -> None:
         """Notes posts that a source has deleted; call it before the batch whose cursor lies behind them."""
@@ -43,7 +45,7 @@ class Deletions:
         return self.database.read(lambda c: [(source, post) for source, post in c.execute(query.limit(limit))])
 
     def carry_out(self, posts: PostStore) -> int:
-        """Deletes what was noted from the posts and from the examples of proposals; returns how many posts went.
+        """Deletes what was noted from the posts and from all examples; returns how many posts went.
 
         Call it every hour or so, as the one writer; `PostStore.vacuum` then takes them from the table's history.
         """
@@ -52,7 +54,9 @@ class Deletions:
             for source in dict.fromkeys(source for source, _ in pending):
                 ids = [post for origin, post in pending if origin == source]
                 deleted += posts.delete(ids, source=source)
-                self.proposals.withdraw_examples([posts.stored_id(name) for name in ids])
+                shown = [posts.stored_id(name) for name in ids]
+                self.proposals.withdraw_examples(shown)
+                self.topics.withdraw_examples(shown)
                 self._done(source, ids)
         return deleted
 

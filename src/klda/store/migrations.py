@@ -60,7 +60,13 @@ _VOLUME = (
         PRIMARY KEY (monitor, source, post))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORDS, _VOLUME)
+_TOPICS = (
+    f"""CREATE TABLE topics (
+        monitor TEXT NOT NULL, window_start {_TIME} NOT NULL, made {_TIME} NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (monitor, window_start))""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORDS, _VOLUME, _TOPICS)
 
 _APPEND_ONLY = {
     "sqlite": (

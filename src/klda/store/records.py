@@ -12,6 +12,7 @@ from klda.store.jobs import Jobs
 from klda.store.journal import Journal
 from klda.store.keyword_history import KeywordHistory
 from klda.store.proposals import Proposals
+from klda.store.topics import Topics
 from klda.store.volume import Volume
 
 
@@ -43,7 +44,8 @@ class Records:
         self.proposals = Proposals(self.database, monitor, clock, self.journal)
         self.jobs = Jobs(self.database, monitor, clock)
         self.volume = Volume(self.database, monitor)
-        self.deletions = Deletions(self.database, monitor, clock, self.proposals)
+        self.topics = Topics(self.database, monitor, clock)
+        self.deletions = Deletions(self.database, monitor, clock, self.proposals, self.topics)
 
     def close(self) -> None:
         """Gives all connections back."""

@@ -204,6 +204,15 @@ folded = Table(
     Column("version", BigInteger, nullable=False),
 )
 
+topics = Table(
+    "topics",
+    metadata,
+    _text("monitor", primary_key=True),
+    _time("window_start", primary_key=True),
+    _time("made"),
+    _text("body"),
+)
+
 deletions = Table(
     "deletions",
     metadata,
