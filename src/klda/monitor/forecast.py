@@ -27,7 +27,8 @@ def with_forecast(proposal: Proposal, learning: Learning) -> Proposal:
     """
     if learning.sample is None or not proposal.reasons:
         return proposal
-    keywords = proposal.next_keywords | (reason.keyword for reason in proposal.reasons)
+    weighed = proposal.choices.candidates if proposal.choices else proposal.next_keywords  # all of them borrow strength
+    keywords = weighed | proposal.next_keywords | (reason.keyword for reason in proposal.reasons)
     corpus = learning.corpus.with_candidates(keywords)
     weights = learning.weights(corpus)
     each, length = forecast_posts(_counts(corpus, weights)), corpus.windows[-1].length

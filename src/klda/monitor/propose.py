@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from klda.errors import DataError
+from klda.monitor.choices import choices_of, save_choices
 from klda.monitor.close import closed
 from klda.monitor.flags import flags
 from klda.monitor.forecast import with_forecast
@@ -18,11 +19,23 @@ from klda.store import SavedProposal
 from klda.types import Progress, Window, silent
 
 
-def propose(monitor: Monitor, window: Window | None = None, *, progress: Progress = silent) -> SavedProposal:
-    """The proposal for the window after this one (the last that has closed, unless said); it waits for a decision."""
-    last = window or _last_closed(monitor)
-    with recorded(monitor, "propose", progress) as report:
-        return _propose(monitor, last, report)
+def propose(
+    monitor: Monitor, window: Window | None = None, *, progress: Progress = silent, job: str | None = None
+) -> SavedProposal:
+    """The proposal for the window after this one (the last that has closed, unless said); it waits for a decision.
+
+    job: the job that this is, where it has been recorded already.
+    """
+    result: dict[str, str] = {}
+    with recorded(monitor, "propose", progress, job=job, result=result) as report:
+        made = propose_within(monitor, window, report)
+        result["proposal"] = made.id
+        return made
+
+
+def propose_within(monitor: Monitor, window: Window | None, progress: Progress) -> SavedProposal:
+    """The same as part of other work."""
+    return _propose(monitor, window or _last_closed(monitor), progress)
 
 
 def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposal:
@@ -45,7 +58,10 @@ def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposa
     against = flags(
         proposal, known.corpus, first, max_distance=settings.max_distance, budget=budget, seed=settings.seed
     )
+    choices = choices_of(proposal, known, settings)
     name = records.proposals.save(proposal, flags=against)
+    if choices is not None:
+        save_choices(monitor, name, choices)
     records.journal.note("klda", "propose", name, window=proposal.window, flags=list(against))
     return records.proposals.get(name)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 import numpy as np
 
 from klda.policies.evidence import Evidence
-from klda.policies.proposal import Action, FrontierPoint, Proposal, Reason
-from klda.selection.arrays import Ints
+from klda.policies.proposal import Action, Example, FrontierPoint, Proposal, Reason
+from klda.selection.arrays import Floats, Ints
+from klda.selection.interval import Interval
 from klda.types import Estimate, KeywordSet
 
 
@@ -43,29 +45,15 @@ def assemble(
     """The proposal to use the candidates at `chosen` next; `ranked` is the policy's order, `held` holds some back."""
     current = evidence.keywords(evidence.current)
     next_list = evidence.keywords(chosen)
-    keep = next_list & current
-    add, drop = next_list - current, current - next_list
-    findings, held = findings or {}, held or {}
-    actions: list[tuple[Action, KeywordSet]] = [
-        ("keep", keep),
-        ("add", add),
-        ("drop", drop),
-        ("hold", evidence.keywords(held) - next_list - current),
-    ]
-    reasons = []
-    for action, keywords in actions:
-        for column in evidence.columns(keywords).tolist():
-            finding = findings.get(column, Finding())
-            reasons.append(_reason(action, column, finding, evidence, held.get(column)))
     return Proposal(
         policy=policy,
         current=current,
         ranked=evidence.keywords(ranked),
         per_keyword=dict(per_keyword or {}),
-        keep=keep,
-        add=add,
-        drop=drop,
-        reasons=tuple(reasons),
+        keep=next_list & current,
+        add=next_list - current,
+        drop=current - next_list,
+        reasons=reasons_for(evidence, chosen, findings or {}, held or {}),
         expected_posts=evidence.expected_posts(chosen) if len(chosen) else None,
         distance_from_subject=distance_from_subject,
         frontier=tuple(frontier),
@@ -74,15 +62,59 @@ def assemble(
     )
 
 
-def _reason(action: Action, column: int, finding: Finding, evidence: Evidence, held: str | None) -> Reason:
-    posts = evidence.volume.at(column)
-    length = evidence.history.windows[-1].length
-    parts = ["held back: " + held if action == "hold" and held else "", finding.text, in_words(posts, length)]
+class Facts(Protocol):
+    """What is known about candidates, by column: `Evidence`, or the `Choices` that are kept of it."""
+
+    @property
+    def candidates(self) -> KeywordSet:
+        """All that can be chosen."""
+
+    @property
+    def current(self) -> Ints:
+        """Columns of the current list."""
+
+    @property
+    def frequency(self) -> Floats:
+        """Share of the last window's posts that carry each candidate. # (Q,)"""
+
+    @property
+    def volume(self) -> Interval:
+        """Posts that each candidate is expected to bring. # (Q,)"""
+
+    @property
+    def length(self) -> timedelta:
+        """How long a window lasts."""
+
+    def examples(self, column: int) -> tuple[Example, ...]:
+        """Posts that carry a candidate."""
+
+
+def reasons_for(
+    facts: Facts, chosen: Ints, findings: Mapping[int, Finding], held: Mapping[int, str]
+) -> tuple[Reason, ...]:
+    """Why each keyword of a choice is kept or added, each that is missing from it dropped, and some held back."""
+    current = facts.current.tolist()
+    actions: list[tuple[Action, list[int]]] = [
+        ("keep", [column for column in chosen.tolist() if column in current]),
+        ("add", [column for column in chosen.tolist() if column not in current]),
+        ("drop", [column for column in current if column not in chosen]),
+        ("hold", [column for column in held if column not in chosen and column not in current]),
+    ]
+    return tuple(
+        _reason(action, column, findings.get(column, Finding()), facts, held.get(column))
+        for action, columns in actions
+        for column in columns
+    )
+
+
+def _reason(action: Action, column: int, finding: Finding, facts: Facts, held: str | None) -> Reason:
+    posts = facts.volume.at(column)
+    parts = ["held back: " + held if action == "hold" and held else "", finding.text, in_words(posts, facts.length)]
     return Reason(
-        keyword=evidence.candidates[column],
+        keyword=facts.candidates[column],
         action=action,
         text="; ".join(part for part in parts if part),
-        frequency=float(evidence.frequency[column]),
+        frequency=float(facts.frequency[column]),
         expected_posts=posts,
         divergence=finding.divergence,
         high_frequency_distance=finding.high_frequency_distance,
@@ -90,7 +122,7 @@ def _reason(action: Action, column: int, finding: Finding, evidence: Evidence, h
         lost=finding.lost,
         distance_from_subject=finding.distance_from_subject,
         extends=finding.extends,
-        examples=evidence.examples(column) if action != "drop" else (),
+        examples=facts.examples(column) if action != "drop" else (),
     )
 
 

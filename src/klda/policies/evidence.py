@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 
 import numpy as np
@@ -119,17 +120,13 @@ class Evidence:
         return Estimate(*(round(value, 1) for value in (mean, spread.low * scale, spread.high * scale)))
 
     def limits(self, budget: Budget) -> Limits:
-        """The budget in terms of columns; a word is forbidden in any of its forms."""
-        forbidden = {normalise(word) for word in budget.forbidden}
-        banned = [not forbidden.isdisjoint(map(normalise, (k.text, *k.forms))) for k in self.candidates]
-        return Limits(
-            max_keywords=budget.max_keywords,
-            max_posts=budget.max_posts,
-            max_terms=budget.max_terms,
-            terms=np.array([len(keyword.forms) for keyword in self.candidates], dtype=np.float64),
-            required=self.columns(budget.required),
-            forbidden=np.setdiff1d(np.flatnonzero(banned), self.columns(budget.required)),
-        )
+        """The budget in terms of columns."""
+        return limits_of(self.candidates, budget)
+
+    @property
+    def length(self) -> timedelta:
+        """How long a window lasts."""
+        return self.history.windows[-1].length
 
     def keywords(self, columns: Iterable[int]) -> KeywordSet:
         """The candidates at these columns, in that order."""
@@ -137,7 +134,7 @@ class Evidence:
 
     def columns(self, keywords: Iterable[Keyword]) -> Ints:
         """The columns of those of the keywords that are candidates, in that order."""
-        return np.array([self.candidates.index(k) for k in keywords if k in self.candidates], dtype=np.int64)
+        return columns_of(self.candidates, keywords)
 
     def examples(self, column: int, n: int = 2) -> tuple[Example, ...]:
         """The latest posts that carry a candidate, no text twice."""
@@ -151,6 +148,26 @@ class Evidence:
             if len(found) == n:
                 break
         return tuple(found.values())
+
+
+def limits_of(candidates: KeywordSet, budget: Budget) -> Limits:
+    """A budget in terms of columns of the candidates; a word is forbidden in any of its forms."""
+    words = {normalise(word) for word in budget.forbidden}
+    banned = [not words.isdisjoint(map(normalise, (k.text, *k.forms))) for k in candidates]
+    required = columns_of(candidates, budget.required)
+    return Limits(
+        max_keywords=budget.max_keywords,
+        max_posts=budget.max_posts,
+        max_terms=budget.max_terms,
+        terms=np.array([len(keyword.forms) for keyword in candidates], dtype=np.float64),
+        required=required,
+        forbidden=np.setdiff1d(np.flatnonzero(banned), required),
+    )
+
+
+def columns_of(candidates: KeywordSet, keywords: Iterable[Keyword]) -> Ints:
+    """The columns of those of the keywords that are candidates, in that order."""
+    return np.array([candidates.index(k) for k in keywords if k in candidates], dtype=np.int64)
 
 
 def _ragged(corpus: Corpus) -> tuple[Ints, Ints]:

@@ -47,11 +47,11 @@ def explain(
     return findings
 
 
-def roles(evidence: Evidence, distances: Floats, problem: SetProblem, chosen: Ints) -> dict[int, Finding]:
+def roles(current: Ints, distances: Floats, problem: SetProblem, chosen: Ints) -> dict[int, Finding]:
     """The finding on every current keyword: what it holds that the rest of the chosen list does not."""
     return {
         column: Finding(_role(problem, column, chosen), distance_from_subject=round(float(distances[column]), 3))
-        for column in evidence.current.tolist()
+        for column in current.tolist()
     }
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from klda.errors import FormatError, InputError
 from klda.types import Estimate, Keyword, KeywordSet
+
+if TYPE_CHECKING:
+    from klda.policies.choices import Choices
 
 SCHEMA_VERSION = 1
 
@@ -92,6 +95,8 @@ class Proposal:
     window: str | None = None
     """Start of the window that the advice is for, ISO 8601."""
     seed: int | None = None
+    choices: Choices | None = field(default=None, compare=False, repr=False)
+    """What it was chosen from, while it is at hand; not part of the JSON."""
 
     @property
     def next_keywords(self) -> KeywordSet:
@@ -104,7 +109,8 @@ class Proposal:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with the version of the schema."""
-        plain = asdict(self)
+        plain = asdict(replace(self, choices=None))
+        del plain["choices"]
         for name in ("current", "ranked", "keep", "add", "drop"):
             plain[name] = [_keyword_to_dict(k) for k in getattr(self, name)]
         plain["reasons"] = [asdict(r) | {"keyword": _keyword_to_dict(r.keyword)} for r in self.reasons]

@@ -10,7 +10,8 @@ import numpy as np
 from klda.corpus.common_words import COMMON_WORDS
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
-from klda.policies.assemble import assemble
+from klda.policies.assemble import Finding, assemble
+from klda.policies.choices import MOST_WORDS, Choices, Seen
 from klda.policies.evidence import Evidence
 from klda.policies.findings import explain, roles
 from klda.policies.proposal import FrontierPoint, Proposal
@@ -18,8 +19,9 @@ from klda.policies.subject import Subject
 from klda.policies.word_counts import keyword_word_counts
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
 from klda.selection.anchor import held_back
-from klda.selection.arrays import Floats, Ints
+from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.frontier import Frontier, trace_frontier
+from klda.selection.high_frequency import high_frequency_threshold
 from klda.selection.sampling_noise import ExpectedScores
 from klda.selection.sets import SetProblem, set_problem
 from klda.selection.word_distribution import mixture
@@ -95,20 +97,45 @@ class ScoredPolicy:
         chosen = curve.at(self.novelty).keywords
         if not len(chosen):
             raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")
+        said = explain(evidence, words, extensions, scores, distances)
+        listed = tuple(column for column in _listed(extensions, self.top) if column in held)
         brought = mixture(words[chosen], np.maximum(evidence.volume.mean[chosen], 0.5))
-        return assemble(
+        proposal = assemble(
             self.name,
             evidence,
             chosen=chosen,
             ranked=ranking(extensions),
             per_keyword=extension_lists(evidence, extensions, self.top),
-            findings=explain(evidence, words, extensions, scores, distances)
-            | roles(evidence, distances, problem, chosen),
-            held={column: held[column] for column in _listed(extensions, self.top) if column in held},
+            findings=said | roles(evidence.current, distances, problem, chosen),
+            held={column: held[column] for column in listed},
             distance_from_subject=round(float(subject.distances(brought[None, :])[0]), 3),
             frontier=_points(curve, evidence),
             notes=_notes(extensions, subject),
         )
+        kept = _most_used(words)
+        vocabulary = evidence.history.vocabulary
+        choices = Choices(
+            candidates=evidence.candidates,
+            current=evidence.current,
+            novelty=self.novelty,
+            problem=problem,
+            limits=limits,
+            settings=curve.settings,
+            sets=tuple(found.keywords for found in curve.sets),
+            words=words[:, kept],
+            vocabulary=tuple(vocabulary.display(int(word)) if word else "" for word in kept),
+            own=_own_words(evidence)[:, kept],
+            threshold=high_frequency_threshold(words),
+            findings=tuple(said.get(column, Finding()) for column in range(len(evidence.candidates))),
+            distances=distances,
+            held=held,
+            listed=listed,
+            frequency=evidence.frequency,
+            volume=evidence.volume,
+            seen=Seen.of(evidence.history),
+            length=evidence.length,
+        )
+        return replace(proposal, choices=choices)
 
     def extensions(
         self, evidence: Evidence, words: Floats, generator: np.random.Generator
@@ -174,6 +201,19 @@ def ranking(extensions: Extensions) -> Ints:
     for row in extensions.ranked:
         place[row] = np.minimum(place[row], np.arange(len(row)))
     return np.lexsort((nearest, place))
+
+
+def _most_used(words: Floats) -> Ints:
+    """The words that matter to some candidate, at most so many, in the order of the vocabulary."""
+    return np.sort(np.argsort(-words.max(axis=0), kind="stable")[:MOST_WORDS])
+
+
+def _own_words(evidence: Evidence) -> Bools:
+    """Which words are a candidate's own. # (Q, V)"""
+    own = evidence.history.keyword_words
+    found = np.zeros((len(evidence.candidates), len(evidence.history.vocabulary)), dtype=np.bool_)
+    found[own.rows, own.values] = True
+    return found
 
 
 def _listed(extensions: Extensions, top: int) -> list[int]:

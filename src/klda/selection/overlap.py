@@ -55,10 +55,14 @@ class UnionVolume:
         """From the keywords observed in recent documents (ascending within each) and expected posts (Q,)."""
         keys = Counter(ids[start:stop].tobytes() for start, stop in pairwise(indptr.tolist()) if stop > start)
         rows = [np.frombuffer(key, dtype=ids.dtype).astype(np.int64) for key in keys]
-        lengths = np.array([len(row) for row in rows], dtype=np.int64)
         documents = np.fromiter(keys.values(), dtype=np.float64, count=len(keys))
-        pattern = np.repeat(np.arange(len(rows)), lengths)
-        keyword = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+        pattern = np.repeat(np.arange(len(rows)), np.array([len(row) for row in rows], dtype=np.int64))
+        return cls.of_patterns(documents, pattern, np.concatenate([np.empty(0, dtype=np.int64), *rows]), expected)
+
+    @classmethod
+    def of_patterns(cls, documents: Floats, pattern: Ints, keyword: Ints, expected: Floats) -> UnionVolume:
+        """From patterns that are known already: the recent documents of each, and its keywords, entry by entry."""
+        lengths = np.bincount(pattern, minlength=len(documents))
         recent = np.bincount(keyword, weights=documents[pattern], minlength=len(expected))  # (Q,)
         left = np.repeat(np.arange(len(keyword)), lengths[pattern])
         first = np.repeat(np.cumsum(lengths) - lengths, lengths**2)  # where the pattern of each pair begins

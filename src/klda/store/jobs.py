@@ -16,7 +16,8 @@ from klda.store.schema import new_id
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
-_OPEN = ("waiting", "running")
+OPEN = ("waiting", "running")
+"""States in which a job has not ended."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Job:
     total: int | None
     error: str | None
     result: Mapping[str, Any]
+    """What came out of it, and under `request` what was asked for."""
     cancelled: bool
     """Whether somebody asked for it to stop; the work itself ends it."""
 
@@ -45,11 +47,12 @@ class Jobs:
     monitor: str
     clock: Callable[[], datetime]
 
-    def add(self, kind: str) -> str:
-        """Records a job that waits to be run, and returns its id."""
+    def add(self, kind: str, **request: Any) -> str:
+        """Records a job that waits to be run, with what is asked of it, and returns its id."""
         name, now = new_id(), self.clock()
         row = {"id": name, "monitor": self.monitor, "kind": kind, "state": "waiting", "created": now, "changed": now}
-        row |= {"stage": "", "done": 0, "total": None, "error": None, "result": {}, "cancelled": False}
+        row |= {"stage": "", "done": 0, "total": None, "error": None, "cancelled": False}
+        row["result"] = {"request": request} if request else {}
         self.database.write(lambda c: upsert(c, schema.jobs, [row]))
         return name
 
@@ -60,9 +63,10 @@ class Jobs:
 
     def finish(self, name: str, *, error: str | None = None, **result: Any) -> None:
         """Ends a job: with an error it failed, after a request to stop it is cancelled, otherwise it is done."""
-        cancelled = self.get(name).cancelled
-        state = "cancelled" if cancelled else "done" if error is None else "failed"
-        self._change(name, state=state, error=error, result=result)
+        job = self.get(name)
+        state = "cancelled" if job.cancelled else "done" if error is None else "failed"
+        asked = {"request": job.result["request"]} if "request" in job.result else {}
+        self._change(name, state=state, error=error, result=asked | result)
 
     def cancel(self, name: str) -> None:
         """Asks a job to stop; one that has ended stays as it is."""
@@ -71,7 +75,7 @@ class Jobs:
     def abandon(self, silent_for: timedelta) -> int:
         """Marks jobs as failed that have not reported for so long, since their process must have died; how many."""
         t, now = schema.jobs, self.clock()
-        lost = (t.c.monitor == self.monitor) & t.c.state.in_(_OPEN) & (t.c.changed < now - silent_for)
+        lost = (t.c.monitor == self.monitor) & t.c.state.in_(OPEN) & (t.c.changed < now - silent_for)
         values = {"state": "failed", "error": "its process ended without a word; start it again", "changed": now}
         return self.database.write(lambda c: c.execute(update(t).where(lost).values(**values)).rowcount)
 
@@ -89,7 +93,7 @@ class Jobs:
     def _change(self, name: str, **values: Any) -> None:
         """Changes a job that has not ended."""
         t = schema.jobs
-        mine = (t.c.id == name) & (t.c.monitor == self.monitor) & t.c.state.in_(_OPEN)
+        mine = (t.c.id == name) & (t.c.monitor == self.monitor) & t.c.state.in_(OPEN)
         now = self.clock()
         self.database.write(lambda c: c.execute(update(t).where(mine).values(changed=now, **values)))
 

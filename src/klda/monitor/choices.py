@@ -1,0 +1,214 @@
+"""The choices behind a proposal, kept beside it: one safetensors file each, its header holds the rest as JSON.
+
+Nothing in such a file can run code. It holds words and numbers, no posts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as packed
+
+from klda.errors import DataError, FormatError
+from klda.monitor.learning import Learning
+from klda.monitor.monitor import Monitor
+from klda.monitor.settings import Settings
+from klda.policies.assemble import Finding
+from klda.policies.choices import Choices, Seen, Topics
+from klda.policies.counting import Counting
+from klda.policies.proposal import Proposal
+from klda.selection.budget import Limits
+from klda.selection.interval import Interval
+from klda.selection.overlap import UnionVolume
+from klda.selection.sets import SetProblem
+from klda.types import Estimate, Keyword, KeywordSet
+
+VERSION = 1
+KEPT = 12
+"""Proposals whose choices are kept; older ones are decided long since."""
+
+
+def choices_of(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
+    """What a proposal was chosen from, with all posts counted and with topics; None where nothing can be weighed.
+
+    Posts of the unfiltered sample count for what they stand for. A policy that only ranks leaves no choices; what its
+    candidates would bring is then known from counting words.
+    """
+    from klda.policies.last_topics import with_topics  # brings torch
+
+    found = proposal.choices or _counted(proposal, learning, settings)
+    if found is None:
+        return None
+    corpus = learning.corpus.with_candidates(found.candidates)
+    whole = learning.sample is not None
+    seen = Seen.of(corpus, learning.weights(corpus) if whole else None, whole=whole)
+    known = found.with_sample(seen) if whole else replace(found, seen=seen)
+    return with_topics(known, corpus, seed=settings.seed)
+
+
+def _counted(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
+    policy = Counting(novelty=settings.novelty, anchor=settings.anchor, founding=settings.first_keywords())
+    candidates, budget = proposal.current | proposal.ranked, settings.budget.budget()
+    try:
+        counted = policy.propose(
+            learning.corpus.with_candidates(candidates),
+            proposal.current,
+            candidates,
+            budget,
+            generator=np.random.default_rng(settings.seed),
+        )
+    except DataError:  # the proposal stands without a what-if
+        return None
+    return None if counted.choices is None else replace(counted.choices, is_own=False)
+
+
+def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:
+    """Keeps the choices behind a proposal, whole or not at all, and lets the oldest go."""
+    folder = _folder(monitor)
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{proposal}.safetensors"
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_bytes(packed(_arrays(choices), {"klda": json.dumps(_facts(choices), ensure_ascii=False)}))
+    unfinished.replace(path)
+    newest = {saved.id for saved in monitor.records.proposals.newest(KEPT)} | {proposal}
+    for old in folder.glob("*.safetensors"):
+        if old.stem not in newest:
+            old.unlink(missing_ok=True)
+
+
+def load_choices(monitor: Monitor, proposal: str) -> Choices:
+    """The choices behind a proposal; a DataError where none are kept."""
+    known = monitor.records.proposals.get(proposal).id  # never what a request says, but what the records know
+    path = _folder(monitor) / f"{known}.safetensors"
+    if not path.is_file():
+        raise DataError(f"what proposal {known} was chosen from is not kept any more; make a new one")
+    return read_choices(path)
+
+
+def read_choices(path: Path) -> Choices:
+    """The choices in a file."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            facts = json.loads((file.metadata() or {})["klda"])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
+        if facts["version"] != VERSION:
+            raise FormatError(f"{path}: choices of version {facts['version']}, this klda reads {VERSION}")
+        return _choices(arrays, facts)
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{path}: not what klda wrote ({error}); make the proposal again") from error
+
+
+def _folder(monitor: Monitor) -> Path:
+    return monitor.folder.path / "choices"
+
+
+def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
+    problem, limits = choices.problem, choices.limits
+    arrays: dict[str, np.ndarray[Any, Any]] = {
+        "current": choices.current,
+        "problem.words": problem.words,
+        "problem.cap": problem.cap,
+        "problem.is_emerging": problem.is_emerging,
+        "problem.price": problem.price,
+        "union.documents": problem.volume.documents,
+        "union.pattern": problem.volume.pattern,
+        "union.keyword": problem.volume.keyword,
+        "union.expected": problem.volume.expected,
+        "limits.terms": limits.terms_of(len(choices.candidates)),
+        "limits.required": limits.required,
+        "limits.forbidden": limits.forbidden,
+        "settings": choices.settings,
+        "words": choices.words.astype(np.float32),
+        "own": choices.own,
+        "distances": choices.distances,
+        "frequency": choices.frequency,
+        "volume": np.stack([choices.volume.mean, choices.volume.low, choices.volume.high]),
+        "seen.pattern": choices.seen.pattern,
+        "seen.keyword": choices.seen.keyword,
+        "seen.posts": choices.seen.posts,
+    }
+    if choices.topics is not None:
+        arrays["topics.shares"] = choices.topics.shares
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _facts(choices: Choices) -> dict[str, Any]:
+    problem, limits = choices.problem, choices.limits
+    return {
+        "version": VERSION,
+        "candidates": [[keyword.text, list(keyword.forms)] for keyword in choices.candidates],
+        "novelty": choices.novelty,
+        "is_own": choices.is_own,
+        "sets": [columns.tolist() for columns in choices.sets],
+        "vocabulary": list(choices.vocabulary),
+        "threshold": choices.threshold,
+        "findings": [asdict(finding) for finding in choices.findings],
+        "held": {str(column): reason for column, reason in choices.held.items()},
+        "listed": list(choices.listed),
+        "problem": [problem.target_posts, problem.overlap_weight, problem.cost_weight],
+        "limits": [limits.max_keywords, limits.max_posts, limits.max_terms],
+        "whole": choices.seen.whole,
+        "length": choices.length.total_seconds(),
+        "topics": None if choices.topics is None else [list(words) for words in choices.topics.words],
+    }
+
+
+def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any]) -> Choices:
+    union = UnionVolume.of_patterns(*(arrays[f"union.{n}"] for n in ("documents", "pattern", "keyword", "expected")))
+    target_posts, overlap_weight, cost_weight = facts["problem"]
+    max_keywords, max_posts, max_terms = facts["limits"]
+    topics = facts["topics"]
+    return Choices(
+        candidates=KeywordSet(tuple(Keyword(text, tuple(forms)) for text, forms in facts["candidates"])),
+        current=arrays["current"],
+        novelty=facts["novelty"],
+        problem=SetProblem(
+            words=arrays["problem.words"],
+            cap=arrays["problem.cap"],
+            is_emerging=arrays["problem.is_emerging"],
+            volume=union,
+            target_posts=target_posts,
+            price=arrays["problem.price"],
+            overlap_weight=overlap_weight,
+            cost_weight=cost_weight,
+        ),
+        limits=Limits(
+            max_keywords,
+            max_posts,
+            max_terms,
+            arrays["limits.terms"],
+            arrays["limits.required"],
+            arrays["limits.forbidden"],
+        ),
+        settings=arrays["settings"],
+        sets=tuple(np.array(columns, dtype=np.int64) for columns in facts["sets"]),
+        words=arrays["words"].astype(np.float64),
+        vocabulary=tuple(facts["vocabulary"]),
+        own=arrays["own"],
+        threshold=facts["threshold"],
+        findings=tuple(map(_finding, facts["findings"])),
+        distances=arrays["distances"],
+        held={int(column): reason for column, reason in facts["held"].items()},
+        listed=tuple(facts["listed"]),
+        frequency=arrays["frequency"],
+        volume=Interval(*arrays["volume"]),
+        seen=Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"], facts["whole"]),
+        length=timedelta(seconds=facts["length"]),
+        topics=None if topics is None else Topics(tuple(map(tuple, topics)), arrays["topics.shares"]),
+        is_own=facts["is_own"],
+    )
+
+
+def _finding(plain: Mapping[str, Any]) -> Finding:
+    estimates = {
+        name: Estimate(**plain[name]) if plain[name] else None for name in ("divergence", "high_frequency_distance")
+    }
+    words = {name: tuple(plain[name]) for name in ("gained", "lost")}
+    return Finding(**(dict(plain) | estimates | words))
