@@ -18,7 +18,8 @@ from klda.errors import DataError
 from klda.evaluation.archive import Archive, capped
 from klda.evaluation.oracle import best_keywords
 from klda.evaluation.subjects import Subject
-from klda.policies.candidates import PAPER_SOURCES, assemble_candidates
+from klda.policies.candidates import assemble_candidates
+from klda.policies.places import PAPER_SOURCES
 from klda.policies.protocol import Policy
 from klda.policies.viral import Viral
 from klda.selection.anchor import subject_distance

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from klda.errors import KldaError
 from klda.monitor.batch import Batch
@@ -22,6 +24,8 @@ from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Filtered, Selection, Source
 from klda.store import Gap, PostStore
 from klda.types import Progress, silent
+
+T = TypeVar("T")
 
 POLL = 2.0
 """Seconds between two looks which keywords hold: those who decide need not be this process."""
@@ -63,18 +67,18 @@ class Collector:
         self._number = position.batch if position else 0
         self._batch = Batch(position.cursor or None if position else None)
         self._looked = self._swept = time.monotonic()
+        # one thread does all that waits for a disk: each further one would keep memory of its own
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="store")
 
     async def run(self, stop: asyncio.Event, between: Callable[[], Awaitable[None]] | None = None) -> Counts:
         """Collects until told to stop or the source ends; `between` is called after each burst and while none comes."""
         job = self.monitor.records.jobs.add("collect")
         error: str | None = None
         try:
-            await asyncio.to_thread(
-                self.monitor.records.volume.catch_up, self._store
-            )  # a crash may have left it behind
+            await self._apart(self.monitor.records.volume.catch_up, self._store)  # a crash may have left it behind
             await self._collect(stop, job, between)
             await self.flush()
-            await asyncio.to_thread(self._forget)
+            await self._apart(self._forget)
         except Exception as failure:
             error = str(failure) or type(failure).__name__
             raise
@@ -116,17 +120,16 @@ class Collector:
     async def flush(self) -> None:
         """Commits what is in hand."""
         if self._batch.n_events or self._batch.moved:
-            await asyncio.to_thread(self._commit)
+            await self._apart(self._commit)
             self._progress("collect", self.counts.received, stored=self.counts.stored)
 
     async def follow(self) -> None:
         """Lets the filter follow the keywords that are active by now."""
-        active = await asyncio.to_thread(self.monitor.records.keywords.active)
+        active = await self._apart(self.monitor.records.keywords.active)
         if active != self.filter.keywords:
             await self.filter.update_keywords(active)
-            await asyncio.to_thread(
-                self.monitor.records.journal.note, "klda", "filter", self.source.name, keywords=list(active.texts)
-            )
+            note = partial(self.monitor.records.journal.note, keywords=list(active.texts))
+            await self._apart(note, "klda", "filter", self.source.name)
 
     def _commit(self) -> None:
         batch, records, source = self._batch, self.monitor.records, self.source.name
@@ -155,11 +158,15 @@ class Collector:
         if now - self._looked >= POLL:
             self._looked = now
             await self.follow()
-            if not await asyncio.to_thread(self.monitor.records.jobs.report, job, "collect", self.counts.received):
+            if not await self._apart(self.monitor.records.jobs.report, job, "collect", self.counts.received):
                 stop.set()
         if now - self._swept >= FORGET_EVERY:
             self._swept = now
-            await asyncio.to_thread(self._forget)
+            await self._apart(self._forget)
+
+    async def _apart(self, work: Callable[..., T], *arguments: Any) -> T:
+        """What the work returns, which other tasks need not wait for."""
+        return await asyncio.get_running_loop().run_in_executor(self._aside, work, *arguments)
 
     def _forget(self) -> None:
         """Deletes what was deleted at the source; once a day from the table's history, too."""

@@ -14,8 +14,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing, parse_length
 from klda.errors import KldaError, SettingError
-from klda.policies.candidates import SIZE
-from klda.policies.candidates import SOURCES as CANDIDATE_SOURCES
+from klda.policies.places import SIZE
+from klda.policies.places import SOURCES as CANDIDATE_SOURCES
+from klda.policies.registry import check_name
 from klda.policies.registry import policy as policy_named
 from klda.sources.live import SOURCES
 from klda.types import Budget, KeywordSet
@@ -146,7 +147,9 @@ class Settings(_Table):
             raise SettingError(f"{name}: {_first_problem(error)}") from error
         try:
             settings.windowing(), settings.text(), settings.budget.budget()
-            policy_named(settings.policy, **settings.policy_settings)
+            check_name(settings.policy)
+            if settings.policy_settings:  # only then: a policy brings libraries that a collector has no use for
+                policy_named(settings.policy, **settings.policy_settings)
         except KldaError as error:
             raise SettingError(f"{name}: {error}") from error
         return settings

@@ -20,14 +20,10 @@ from klda.corpus.stemming import stem_words
 from klda.corpus.tokens import tokenise
 from klda.errors import DataError, SettingError
 from klda.policies.nouns import Tagger, document_frequency, frequent_nouns, nouns_by
+from klda.policies.places import PAPER_SOURCES, SIZE, SOURCES
 from klda.policies.viral import Viral
 from klda.policies.word_counts import tokens
 from klda.types import Keyword, KeywordSet, Progress, silent
-
-SOURCES = ("history", "viral", "nouns", "hashtags", "phrases", "rising", "sample")
-PAPER_SOURCES = ("history", "viral", "nouns")
-SIZE = 50
-"""Candidates in all; the paper's studies had 27 to 40."""
 
 
 @dataclass(frozen=True)

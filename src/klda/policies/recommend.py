@@ -15,7 +15,8 @@ from klda.corpus.corpus import Corpus
 from klda.corpus.posts import HasBatches
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, SettingError
-from klda.policies.candidates import PAPER_SOURCES, SIZE, Candidates, assemble_candidates
+from klda.policies.candidates import Candidates, assemble_candidates
+from klda.policies.places import PAPER_SOURCES, SIZE
 from klda.policies.proposal import Proposal
 from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named

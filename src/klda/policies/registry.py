@@ -42,15 +42,20 @@ def policy(name: str, **settings: Any) -> Policy:
     Traceback (most recent call last):
     klda.errors.SettingError: no policy 'statci'; there are klda, klda-paper, counting, counting-scored, viral, ...
     """
-    factories = _factories()
-    if name not in factories:
-        raise SettingError(f"no policy {name!r}; there are {', '.join(factories)}")
-    make = factories[name]()
+    check_name(name)
+    make = _factories()[name]()
     known = [p for p in inspect.signature(make).parameters if p != "self"]
     unknown = [setting for setting in settings if setting not in known]
     if unknown:
         raise SettingError(f"policy {name!r} has no setting {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
     return make(**settings)
+
+
+def check_name(name: str) -> None:
+    """Raises a `SettingError` where there is no policy of this name; loads none."""
+    known = _factories()
+    if name not in known:
+        raise SettingError(f"no policy {name!r}; there are {', '.join(known)}")
 
 
 def policies() -> dict[str, str]:

@@ -6,7 +6,8 @@ import pytest
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.errors import SettingError
-from klda.policies.candidates import PAPER_SOURCES, Candidates, assemble_candidates
+from klda.policies.candidates import Candidates, assemble_candidates
+from klda.policies.places import PAPER_SOURCES
 from klda.policies.viral import Viral
 from klda.types import KeywordSet
 
