@@ -6,7 +6,7 @@ Whoever works on a job holds a lock of its own, which the kernel takes away when
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
@@ -27,14 +27,16 @@ _DIED = "its process ended without a word; start it again"
 
 @contextmanager
 def recorded(
-    monitor: Monitor, kind: str, progress: Progress, *, job: str | None = None, result: Mapping[str, Any] | None = None
-) -> Iterator[Progress]:
-    """A progress callback that also records how far a job is, and raises `Stopped` when somebody asks it to stop.
+    monitor: Monitor, kind: str, progress: Progress, *, job: str | None = None
+) -> Iterator[tuple[Progress, dict[str, Any]]]:
+    """A progress callback that also records how far a job is, and a place for its result.
 
-    job: one that waits in the records; a new one, unless said. result: what it holds at the end is recorded.
+    The callback raises `Stopped` when somebody asks the job to stop. job: one that waits in the records; a new one,
+    unless said.
     """
     jobs = monitor.records.jobs
     name, last = job or jobs.add(kind), ("", 0.0)
+    result: dict[str, Any] = {}
 
     def report(stage: str, done: int, total: int | None = None, **facts: float) -> None:
         nonlocal last
@@ -51,13 +53,13 @@ def recorded(
     try:
         with only_writer(lock):
             report("start", 0)
-            yield report
+            yield report, result
     except BaseException as failure:
         error = str(failure) or type(failure).__name__
         raise
     finally:
         with suppress(KldaError):  # what went wrong first is what to tell
-            jobs.finish(name, error=error, **(result or {}))
+            jobs.finish(name, error=error, **result)
         lock.unlink(missing_ok=True)
 
 

@@ -26,8 +26,7 @@ def propose(
 
     job: the job that this is, where it has been recorded already.
     """
-    result: dict[str, str] = {}
-    with recorded(monitor, "propose", progress, job=job, result=result) as report:
+    with recorded(monitor, "propose", progress, job=job) as (report, result):
         made = propose_within(monitor, window, report)
         result["proposal"] = made.id
         return made
