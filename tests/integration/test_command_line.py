@@ -40,6 +40,16 @@ def test_prepare_accounts_for_every_line(corpus):
     assert loaded.candidates.texts[:3] == ("nurse", "flu", "patients") or "nurse" in loaded.candidates
 
 
+def test_prepare_within_a_memory_makes_the_same_corpus_in_shards(klda, corpus, posts, tmp_path):
+    whole, summary = corpus
+    arguments = ("-k", HEALTH, "--candidates", "nurse,flu,patients", "-o", tmp_path / "shards", "--memory", "1GiB")
+    result = klda("prepare", posts, *arguments, "--format", "json")
+    assert json.loads(result.stdout) | {"corpus": str(whole)} == summary
+    assert (tmp_path / "shards" / "shards.json").is_file()
+    assert Corpus.load(tmp_path / "shards").documents.words.tolist() == Corpus.load(whole).documents.words.tolist()
+    assert klda("prepare", posts, *arguments[:-1], "much").exit_code == 2
+
+
 def test_prepare_reports_bad_lines_with_their_place(klda, tmp_path):
     file = tmp_path / "posts.jsonl"
     good = {"id": "1", "text": "the hospital", "created_at": "2026-01-05T00:00:00Z"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -47,3 +48,16 @@ def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
             raise SettingError(f"--map {pair!r}: write field=column, for example --map text=body")
         mapping[name.strip()] = column.strip()
     return mapping
+
+
+def parse_size(text: str, option: str = "--memory") -> int:
+    """Bytes, from a text such as 4GiB, 512MiB or 2GB.
+
+    >>> parse_size("4GiB"), parse_size("500 MB")
+    (4294967296, 500000000)
+    """
+    parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])(i?)B?\s*", text, re.IGNORECASE)
+    if parts is None:
+        raise SettingError(f"{option} {text!r}: give a number and a unit, as in 4GiB or 800MB")
+    power = "KMGT".index(parts[2].upper()) + 1
+    return int(float(parts[1]) * (1024 if parts[3] else 1000) ** power)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from klda.cli.progress import console
 from klda.corpus.corpus import Corpus
+from klda.corpus.storage import is_corpus
 from klda.corpus.text import TextSettings
 from klda.errors import FormatError, InputError
 from klda.sources import PostReader, read_posts
@@ -28,10 +29,11 @@ class Reading:
     timezone: str | None = None
     strict: bool = False
 
-    def posts(self, files: Sequence[Path]) -> PostReader:
-        """A reader of these files."""
+    def posts(self, files: Sequence[Path], memory: int | None = None) -> PostReader:
+        """A reader of these files; `memory` bounds what it remembers of the ids it has met."""
         return read_posts(
             files,
+            memory=memory,
             mapping=self.mapping,
             reposts="keep" if self.reposts else "drop",
             languages=self.languages,
@@ -49,7 +51,7 @@ def open_corpus(
     progress: Progress,
 ) -> Corpus:
     """The corpus in a folder that `klda prepare` wrote, or one made from files of posts; bad lines are reported."""
-    if len(paths) == 1 and (paths[0] / "corpus.json").is_file():
+    if len(paths) == 1 and is_corpus(paths[0]):
         return Corpus.load(paths[0])
     posts = reading.posts(paths)
     corpus = Corpus.from_posts(posts, keywords, window=window, settings=settings, progress=progress)

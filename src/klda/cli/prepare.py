@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from klda.cli.arguments import parse_keywords, parse_mapping
+from klda.cli.arguments import parse_keywords, parse_mapping, parse_size
 from klda.cli.options import (
     Adjacent,
     Candidates,
@@ -28,7 +28,7 @@ from klda.cli.options import (
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.output import out as terminal
 from klda.cli.progress import progress_bar
-from klda.corpus.summary import CorpusSummary, summarise
+from klda.corpus.summary import CorpusSummary, added, summarise
 from klda.errors import DataError
 from klda.sources.report import ReadReport
 
@@ -52,36 +52,46 @@ def prepare(
     timezone: Timezone = None,
     strict: Strict = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="Work on disk within this memory, as in 4GiB; the corpus is written in shards."),
+    ] = None,
     output: OutputFormat = Format.table,
 ) -> None:
     """Turn posts into a corpus that a model can train on, and say what was read, kept and refused."""
     from klda.cli.inputs import Reading
     from klda.corpus.corpus import Corpus
+    from klda.corpus.out_of_core import prepare as prepare_on_disk
     from klda.corpus.text import TextSettings
 
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
-    posts = reading.posts(files)
+    limit = None if memory is None else parse_size(memory)
+    posts = reading.posts(files, limit and limit // 8)
     try:
         with progress_bar(quiet=output is Format.json) as progress:
-            corpus = Corpus.from_posts(
-                posts,
-                parse_keywords(keywords),
-                candidates=None if candidates is None else parse_keywords(candidates, "--candidates"),
-                window=window,
-                settings=TextSettings(language=language, min_count=min_count),
-                stem_keywords=stem,
-                adjacent=adjacent,
-                workers=workers,
-                progress=progress,
-            )
-            progress("writing", 0, 1)
-            corpus.save(out)
-            progress("writing", 1, 1)
+            options: dict[str, Any] = {
+                "candidates": None if candidates is None else parse_keywords(candidates, "--candidates"),
+                "window": window,
+                "settings": TextSettings(language=language, min_count=min_count),
+                "stem_keywords": stem,
+                "adjacent": adjacent,
+                "workers": workers,
+                "progress": progress,
+            }
+            if limit is None:
+                corpus = Corpus.from_posts(posts, parse_keywords(keywords), **options)
+                progress("writing", 0, 1)
+                corpus.save(out)
+                progress("writing", 1, 1)
+                summary = summarise(corpus)
+            else:
+                shards = prepare_on_disk(posts, parse_keywords(keywords), out, memory=limit, **options)
+                summary = added([summarise(shard) for shard in shards])
     except DataError:
         # Not one line was usable: why is in the report, and it must not be lost with the error.
         _show(_plain(posts.report, NOTHING), None, output)
         raise
-    _show(_plain(posts.report, summarise(corpus)), out, output)
+    _show(_plain(posts.report, summary), out, output)
 
 
 def _show(summary: dict[str, Any], folder: Path | None, output: Format) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, Ints, Ragged, gather, offsets
+from klda.corpus.nameless import nameless
 from klda.corpus.posts import PostTable
 
 BLOCK = 1 << 18
@@ -65,7 +64,7 @@ def _moved(
     starts: Sequence[Ints], values: Sequence[NDArray[Any]], indptr: Ints, order: Ints, scratch: Path
 ) -> NDArray[Any]:
     """The lists of all parts in a new order, a block at a time; list i lies from indptr[i] to indptr[i + 1]."""
-    found = _nameless(int(indptr[-1]), values[0].dtype, scratch)
+    found = nameless(int(indptr[-1]), values[0].dtype, scratch)
     first = offsets(np.array([len(start) - 1 for start in starts]))
     for low in range(0, len(order), BLOCK):
         rows = order[low : low + BLOCK]
@@ -80,15 +79,7 @@ def _moved(
 
 
 def _on_disk(array: NDArray[Any], scratch: Path) -> NDArray[Any]:
-    found = _nameless(len(array), array.dtype, scratch)
+    found = nameless(len(array), array.dtype, scratch)
     found[:] = array
     found.flags.writeable = False
     return found
-
-
-def _nameless(size: int, dtype: np.dtype[Any], scratch: Path) -> NDArray[Any]:
-    """An array in a file that has no name: nothing stays, however the process ends."""
-    if not size:
-        return np.zeros(0, dtype=dtype)
-    with tempfile.TemporaryFile(dir=scratch if os.access(scratch, os.W_OK) else None) as file:
-        return np.memmap(file, dtype=dtype, mode="w+", shape=(size,)).view(np.ndarray)

@@ -39,6 +39,11 @@ SHARDS = "shards.json"
 _PARTS = ("documents", "apart")
 
 
+def is_corpus(folder: Path) -> bool:
+    """Whether a folder holds a corpus, whole or in shards."""
+    return (folder / MANIFEST).is_file() or (folder / SHARDS).is_file()
+
+
 def save(corpus: Corpus, folder: Path) -> None:
     """Writes the corpus to a folder, which takes the place of a corpus that is already there.
 
@@ -48,12 +53,16 @@ def save(corpus: Corpus, folder: Path) -> None:
         write(corpus, fresh)
 
 
+def check_free(folder: Path) -> None:
+    """Refuses a folder that holds something else than a corpus."""
+    if folder.exists() and not is_corpus(folder) and (folder.is_file() or any(folder.iterdir())):
+        raise InputError(f"{folder}: exists and is not a corpus; choose another folder")
+
+
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
     """A fresh folder beside this one, which takes its place when all went well and goes when it did not."""
-    known = any((folder / name).is_file() for name in (MANIFEST, SHARDS))
-    if folder.exists() and not known and (folder.is_file() or any(folder.iterdir())):
-        raise InputError(f"{folder}: exists and is not a corpus; choose another folder")
+    check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as beside:
         fresh, old = Path(beside) / "new", Path(beside) / "old"

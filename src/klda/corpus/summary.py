@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,27 @@ class CorpusSummary:
     vocabulary: int
     """Words that the model knows, the placeholder not counted."""
     windows: tuple[WindowSummary, ...]
+
+
+def added(parts: Sequence[CorpusSummary]) -> CorpusSummary:
+    """The size of the shards of a corpus together."""
+    rows = zip(*(part.windows for part in parts), strict=True)
+    return CorpusSummary(
+        documents=sum(part.documents for part in parts),
+        without_keyword=sum(part.without_keyword for part in parts),
+        tokens=sum(part.tokens for part in parts),
+        vocabulary_before=parts[0].vocabulary_before,
+        vocabulary=parts[0].vocabulary,
+        windows=tuple(
+            WindowSummary(
+                row[0].window,
+                sum(part.documents for part in row),
+                sum(part.without_keyword for part in row),
+                sum(part.tokens for part in row),
+            )
+            for row in rows
+        ),
+    )
 
 
 def summarise(corpus: Corpus) -> CorpusSummary:

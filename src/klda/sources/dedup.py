@@ -3,7 +3,7 @@
 An id is kept as a 96-bit digest: at a billion posts the chance that two different ids share one is below 10⁻¹⁰.
 Digests lie in a few sorted runs, each at least `RATIO` times as long as the next: a batch of new digests is a new run,
 and runs that come too close in length are merged. A merge happens in place and block by block, so that no moment
-needs a second copy of the data.
+needs a second copy of the data. With a limit, runs that are too long for it lie in files without a name, mapped.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from klda.corpus.nameless import nameless
+
 RATIO = 8
 BLOCK = 1 << 14
+DIGEST_BYTES = 12
 
 Bools = NDArray[np.bool_]
 _HIGH_SEED, _LOW_SEED = 1, 2
@@ -30,16 +33,17 @@ class SeenIds:
     3
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int | None = None) -> None:
         self._runs: list[_Run] = []
+        self._most = None if memory is None else memory // (2 * DIGEST_BYTES)  # digests of one run; others are shorter
 
     def __len__(self) -> int:
         return sum(run.high.size for run in self._runs)
 
     @property
     def nbytes(self) -> int:
-        """Memory that the digests take."""
-        return sum(run.high.nbytes + run.low.nbytes for run in self._runs)
+        """Memory that the digests take, those in files aside."""
+        return sum(run.high.nbytes + run.low.nbytes for run in self._runs if not run.on_disk)
 
     def add(self, ids: pa.Array) -> Bools:
         """Which of these ids are met for the first time; they are remembered."""
@@ -51,7 +55,7 @@ class SeenIds:
         for run in self._runs:
             new &= ~run.contains(high, low)
         if new.any():
-            self._runs.append(_Run(high[new], low[new]))
+            self._runs.append(_Run(high[new], low[new], self._most))
         while len(self._runs) > 1 and self._runs[-1].high.size * RATIO > self._runs[-2].high.size:
             newest = self._runs.pop()
             self._runs[-1].merge(newest)
@@ -63,8 +67,10 @@ class SeenIds:
 class _Run:
     """Digests in the order of their high part."""
 
-    def __init__(self, high: NDArray[np.uint64], low: NDArray[np.uint32]) -> None:
+    def __init__(self, high: NDArray[np.uint64], low: NDArray[np.uint32], most: int | None) -> None:
         self.high, self.low = high, low
+        self.on_disk = False
+        self._most = most
 
     def contains(self, high: NDArray[np.uint64], low: NDArray[np.uint32]) -> Bools:
         """Which of these digests, sorted, are in the run."""
@@ -83,8 +89,7 @@ class _Run:
         """Takes in another run, from the back, so that every element moves once and into free space."""
         stop, taken = self.high.size, other.high.size
         at = np.searchsorted(self.high, other.high)
-        self.high.resize(stop + taken, refcheck=False)
-        self.low.resize(stop + taken, refcheck=False)
+        self._grow(stop + taken)
         while taken:
             start = max(0, stop - BLOCK)
             first = int(np.searchsorted(at, start)) if start else 0
@@ -92,6 +97,19 @@ class _Run:
             for mine, theirs in ((self.high, other.high), (self.low, other.low)):
                 mine[start + first : stop + taken] = np.insert(mine[start:stop], at[here] - start, theirs[here])
             stop, taken = start, first
+
+    def _grow(self, size: int) -> None:
+        """Makes room behind the digests: in memory as long as there may be so many, else in files."""
+        if self._most is None or size <= self._most:
+            self.high.resize(size, refcheck=False)
+            self.low.resize(size, refcheck=False)
+            return
+        for name in ("high", "low"):
+            old = getattr(self, name)
+            new = nameless(size, old.dtype)
+            new[: old.size] = old
+            setattr(self, name, new)
+        self.on_disk = True
 
 
 def digests(ids: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:

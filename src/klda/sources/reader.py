@@ -40,6 +40,7 @@ def read_posts(
     strict: bool = False,
     languages: str | Collection[str] | None = None,
     timezone: str | tzinfo | None = None,
+    memory: int | None = None,
     progress: Progress = silent,
 ) -> PostReader:
     """A reader over the posts in these files and folders, in the order given; nothing is read before it is iterated.
@@ -53,6 +54,7 @@ def read_posts(
     strict: whether a bad record raises InputError instead of being counted.
     languages: keep only posts in these; where a post does not state its language, it is guessed from the text.
     timezone: the zone of times that state none, such as "Europe/Berlin".
+    memory: bytes that ids met before may take; beyond, they lie in a temporary file. Without a limit, 13 bytes each.
     progress: told the bytes read, of all bytes, with the lines and posts so far.
 
     >>> import tempfile
@@ -74,6 +76,7 @@ def read_posts(
         _language_codes(languages),
         _zone(timezone),
         progress,
+        memory,
     )
 
 
@@ -89,10 +92,11 @@ class PostReader:
         languages: frozenset[str],
         zone: tzinfo | None,
         progress: Progress,
+        memory: int | None = None,
     ) -> None:
         self._sources, self._mapping, self._zone = sources, mapping, zone
         self._drop_reposts, self._strict, self._languages = drop_reposts, strict, languages
-        self._progress = progress
+        self._progress, self._memory = progress, memory
         self._log = ReadLog()
 
     @property
@@ -107,7 +111,7 @@ class PostReader:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The posts as record batches in `POST_SCHEMA`."""
         log = self._log = ReadLog(self._strict)
-        seen = SeenIds()
+        seen = SeenIds(self._memory)
         total = sum(source.size for source in self._sources)
         done = 0
         for source in self._sources:

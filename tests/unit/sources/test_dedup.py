@@ -34,6 +34,21 @@ def test_first_meetings_are_told_as_by_a_set(batches: list[list[str]]) -> None:
     assert len(seen) == len({name for batch in batches for name in batch})
 
 
+@given(st.lists(st.lists(st.integers(0, 300).map(str), max_size=40), max_size=12), st.integers(0, 2000))
+def test_a_limit_on_memory_changes_no_answer(batches: list[list[str]], memory: int) -> None:
+    seen = SeenIds(memory)
+    answers = [seen.add(pa.array(batch, type=pa.string())).tolist() for batch in batches]
+    assert answers == slowly(batches)
+
+
+def test_what_is_beyond_the_limit_lies_in_files() -> None:
+    seen = SeenIds(memory=48_000)
+    for start in range(0, 40_000, 500):
+        assert seen.add(pa.array([str(i) for i in range(start, start + 500)])).all()
+    assert len(seen) == 40_000
+    assert seen.nbytes <= 48_000
+
+
 @given(
     batches=st.lists(st.lists(st.integers(0, 400), max_size=60), max_size=30),
     bits=st.integers(0, 6),
