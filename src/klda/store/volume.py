@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from klda.store import schema
 from klda.store.database import Database, upsert
@@ -79,6 +79,14 @@ class Volume:
             query = query.where(v.c.keyword.in_(list(keywords)))
         query = query.order_by(v.c.start, v.c.keyword)
         return self.database.read(lambda c: [VolumePoint(*row) for row in c.execute(query)])
+
+    def newest(self, period: Period) -> datetime | None:
+        """When the newest hour, day or window with collected posts begins; None before the first post."""
+        v = schema.volume
+        query = select(func.max(v.c.start)).where(
+            v.c.monitor == self.monitor, v.c.sample.is_(False), v.c.period == period, v.c.posts > 0
+        )
+        return self.database.read(lambda c: c.execute(query).scalar())
 
     def total(self, *, sample: bool = False) -> int:
         """All posts ever collected, or drawn for the sample, less those deleted at their source."""
