@@ -99,4 +99,6 @@ class DocumentSampler:
         points = (np.arange(size) + generator.random(size)) * (self._whole / size)
         points = points[(points >= self._start) & (points < self._end)] - self._start
         drawn = np.minimum(np.searchsorted(self.edges, points, side="right"), len(self.edges) - 1)
-        return np.asarray(drawn[np.diff(drawn, prepend=-1) > 0])  # neighbouring strata may meet in one document
+        fresh = np.ones(len(drawn), dtype=bool)
+        fresh[1:] = drawn[1:] > drawn[:-1]  # neighbouring strata may meet in one document
+        return np.asarray(drawn[fresh])

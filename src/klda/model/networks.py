@@ -96,7 +96,8 @@ class KeywordLayers(nn.Module):
             bags.keywords, self.keyword, bags.start, mode="sum", per_sample_weights=bags.values
         )
         x = functional.leaky_relu(x + self.bias, SLOPE)
-        for weight, bias in zip(self.dense[::2], self.dense[1::2], strict=True):
+        dense = list(self.dense)
+        for weight, bias in zip(dense[::2], dense[1::2], strict=True):
             x = functional.leaky_relu(torch.addmm(bias, x, weight), SLOPE)
         return x
 

@@ -98,5 +98,4 @@ def frequency_penalty(theta: Tensor, empirical: Tensor) -> Tensor:
 
 def _log_nonempty(x: Tensor, s: Tensor) -> Tensor:
     """log(1 − e^(−s)): that independent keywords are not all absent; exact for tiny s too."""
-    several = torch.log(-torch.expm1(-s.clamp_min(_SINGLE_KEYWORDS)))
-    return torch.where(s > _SINGLE_KEYWORDS, several, torch.logsumexp(x, 0) - s)
+    return torch.log(-torch.expm1(-s)) if bool(s > _SINGLE_KEYWORDS) else torch.logsumexp(x, 0) - s

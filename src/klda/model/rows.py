@@ -122,29 +122,32 @@ def enumerate_rows(
     rank = choice.rank[pair]
     on = np.where(rank >= 0, (state[row] >> np.maximum(rank, 0)) & 1, choice.fixed[pair]).astype(bool)
     member_pair, member_row = pair[on], row[on]
-    key = _set_keys(batch.pair_keyword[member_pair], member_row, len(document))
+    size = np.bincount(member_row, minlength=len(document))
+    key = _set_keys(batch.pair_keyword[member_pair], offsets(size))
+    distinct, first, bag = np.unique(key, return_index=True, return_inverse=True)
+    bag_size = size[first]
+    bag_keywords = batch.pair_keyword[member_pair[gather(offsets(size)[first], bag_size)]]
     if shared:
-        in_full = np.bincount(member_row, minlength=len(document)) == n_pairs
-        keep = np.isin(key, key[in_full] if carried is None else carried(np.unique(key[in_full])))
+        in_full = np.zeros(len(distinct), dtype=bool)
+        in_full[bag[size == n_pairs]] = True
+        if carried is not None:
+            in_full = np.isin(distinct, carried(distinct[in_full]))
+        keep = in_full[bag]
         place = np.cumsum(keep) - 1
-        document, key = document[keep], key[keep]
+        document, bag = document[keep], (np.cumsum(in_full) - 1)[bag[keep]]
         stays = keep[member_row]
         member_pair, member_row = member_pair[stays], place[member_row[stays]]
+        bag_keywords, bag_size = bag_keywords[np.repeat(in_full, bag_size)], bag_size[in_full]
 
     nobody = member_pair[:0]
     token, token_row = _tokens_left(batch, document, *((member_pair, member_row) if take_out else (nobody, nobody)))
-    keyword = batch.pair_keyword[member_pair].astype(np.int64)
-    _, first, bag = np.unique(key, return_index=True, return_inverse=True)
-    size = np.bincount(member_row, minlength=len(document))
-    start = offsets(size)
-    bag_keywords = keyword[gather(start[first], size[first])]
 
     def tensor(array: NDArray[np.generic]) -> Tensor:
         return torch.from_numpy(array).to(device)
 
     return Rows(
         tensor(document),
-        KeywordBags(tensor(bag_keywords), tensor(offsets(size[first])[:-1])),
+        KeywordBags(tensor(bag_keywords.astype(np.int64)), tensor(offsets(bag_size)[:-1])),
         tensor(bag),
         tensor(token),
         tensor(batch.words[token].astype(np.int64)),
@@ -169,11 +172,11 @@ def _tokens_left(batch: Batch, document: Ints, member_pair: Ints, member_row: In
     return token[keep], token_row[keep]
 
 
-def _set_keys(keyword: Words, row: Ints, n_rows: int) -> NDArray[np.uint64]:
-    """One number for the keyword set of each row, equal for equal sets. # (R,)"""
+def _set_keys(keyword: Words, start: Ints) -> NDArray[np.uint64]:
+    """One number for the keyword set of each row, equal for equal sets. # (A,), (R + 1,) → (R,)"""
     # The sum of one 64-bit hash a keyword stands for the set: rows need no (rows, Q) array to be compared.
     total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mixed(keyword))])  # may wrap; differences do not care
-    return np.diff(total[offsets(np.bincount(row, minlength=n_rows))])
+    return np.diff(total[start])
 
 
 def _mixed(number: Words) -> NDArray[np.uint64]:

@@ -185,7 +185,7 @@ class Trainer:
             allow_empty=False,
             device=self.device,
             shared=self.settings.share_sets,
-            carried=lambda keys: np.concatenate(self.workers.gather(keys)),
+            carried=None if self.workers.size == 1 else lambda keys: np.concatenate(self.workers.gather(keys)),
         )
         log_prior = self._log_prior(rows, batch, iteration)
         terms = self._terms(rows, log_prior, torch.zeros_like(log_prior))
