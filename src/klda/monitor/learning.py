@@ -50,7 +50,7 @@ def learning(monitor: Monitor, window: Window, *, progress: Progress = silent) -
     if not len(store.read(window)):
         raise DataError(f"no post of the window {window} was collected; nothing can be proposed from it")
     current = monitor.active_in(window)
-    both = _Both(collected, sampled)
+    both = Both(collected, sampled)
     corpus = Corpus.from_posts(
         both,
         current,
@@ -72,7 +72,7 @@ def _windows(monitor: Monitor, last: Window) -> list[Window]:
     return windows
 
 
-class _Both:
+class Both:
     """Collected posts, and then those of the sample that were not collected."""
 
     def __init__(self, collected: StoredPosts, sample: StoredPosts) -> None:

@@ -1,0 +1,102 @@
+"""A monitor from a file that somebody handed in: posts in the store, windows closed, the first proposal made."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from klda.corpus.matching import Matcher
+from klda.errors import DataError, KldaError
+from klda.monitor.close import close, closed
+from klda.monitor.collect import Collector
+from klda.monitor.jobs import recorded
+from klda.monitor.monitor import Monitor, with_records
+from klda.monitor.settings import Settings
+from klda.monitor.uploads import Preview, discard, file_of, preview
+from klda.sources.live import source_of
+from klda.store import MonitorFolder, create_monitor
+from klda.types import Progress, silent
+
+SAMPLED = 200_000
+"""Posts of a file that are kept whatever they say: a file, unlike a stream, can show all that its keywords miss."""
+
+
+def settings_for(seen: Preview, values: Mapping[str, Any]) -> Settings:
+    """The settings of a monitor that is made of an upload; `source` and `sample` follow from it."""
+    own = {"source": "replay:posts", "sample": round(min(1.0, SAMPLED / seen.posts), 4)}
+    return Settings.of(dict(values) | own, "the form")
+
+
+def create_from_upload(
+    home: Path, name: str, upload: str, values: Mapping[str, Any], *, created_by: str
+) -> MonitorFolder:
+    """The folder of a new monitor that owns the uploaded file; `fill` is what brings the posts in."""
+    seen = preview(home, upload)
+    settings = settings_for(seen, values)
+    keywords = settings.first_keywords()
+    Matcher(keywords, adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    if settings.windowing().holding(seen.begins) == settings.windowing().holding(seen.ends):
+        raise DataError("all posts lie in one window; choose a shorter one, so that there are at least two")
+    folder = create_monitor(home, name, settings.to_toml())
+    try:
+        place = folder.path / "posts.upload"
+        shutil.copyfile(file_of(home, upload), place)
+        settings = settings.model_copy(update={"source": {"kind": "replay", "posts": str(place.absolute())}})
+        folder.settings.write_text(settings.to_toml(), encoding="utf-8")
+        with with_records(folder, settings) as monitor:
+            reasons = dict.fromkeys(keywords.texts, "on the first list")
+            began = settings.windowing().holding(seen.begins).start
+            monitor.records.keywords.switch(keywords, decided_by=created_by, reasons=reasons, at=began)
+            monitor.records.journal.note(created_by, "create", name, keywords=list(keywords.texts), posts=seen.posts)
+    except (KldaError, OSError):
+        shutil.rmtree(folder.path, ignore_errors=True)
+        raise
+    discard(home, upload)
+    return folder
+
+
+def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = None) -> str:
+    """Stores the posts of the file, closes the windows that are over, and returns the proposal for the next.
+
+    When somebody stops it, the monitor goes, as if it had never been asked for.
+    """
+    from klda.monitor.propose import propose_within  # brings what learning takes
+
+    try:
+        with recorded(monitor, "create", progress, job=job) as (report, result):
+            with monitor.folder.writer():
+                asyncio.run(_collected(monitor, report))
+            report("closing windows", 0)
+            close(monitor)
+            if len(closed(monitor)) < 2:
+                raise DataError("fewer than two windows of the file are over; choose a shorter window")
+            made = propose_within(monitor, None, report)
+            result["proposal"] = made.id
+            return made.id
+    finally:
+        if job is not None and monitor.records.jobs.get(job).state == "cancelled":
+            remove(monitor)
+
+
+async def _collected(monitor: Monitor, progress: Progress) -> None:
+    """Brings all posts in; the number of posts in the file is known since it was looked at."""
+    collector = Collector(monitor, source_of(monitor.settings.source_table()), progress=silent)
+    noted = monitor.records.journal.entries(action="create")
+    total = next((int(entry.detail["posts"]) for entry in noted if "posts" in entry.detail), None)
+
+    async def between() -> None:
+        progress("storing posts", collector.counts.received, total)
+
+    await collector.run(asyncio.Event(), between)
+
+
+def remove(monitor: Monitor) -> None:
+    """Deletes a monitor that lies in its own folder alone; it vanishes from the list at once."""
+    gone = monitor.folder.path.with_name(f".{monitor.name}-{secrets.token_hex(4)}")
+    monitor.records.close()
+    monitor.folder.path.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)

@@ -1,0 +1,242 @@
+"""Files of posts that people hand in: kept in a private folder until a monitor is made of them, looked at first.
+
+Nothing of a request becomes a path: an upload is named by a number that we drew, its file is always `posts`. What is
+packed may not unpack to more than so much, and not to many times its own size.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import shutil
+import time
+from collections import Counter
+from collections.abc import AsyncIterable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from klda.corpus.common_words import COMMON_WORDS
+from klda.corpus.posts import PostTable, from_batch
+from klda.errors import DataError, InputError
+from klda.sources.files import CHUNK, opened
+from klda.sources.filetypes import FileType, file_type
+from klda.sources.reader import read_posts
+from klda.types import KeywordSet, Progress, silent
+
+MOST_UNPACKED = 8_000_000_000
+"""Bytes that a packed file may unpack to."""
+MOST_TIMES = 200
+"""How many times its own size it may unpack to; text packs to about a tenth."""
+MOST_ROWS = 20_000_000
+"""Rows of a Parquet file: a few bytes can stand for any number of them."""
+KEPT = timedelta(hours=24)
+"""How long an upload waits for a monitor to be made of it."""
+SHOWN_POSTS = 5
+SUGGESTED = 24
+_LOOKED_AT = 5_000  # posts that suggestions come from
+_ID = re.compile(r"[0-9a-f]{32}")
+_MOST_TEXT = 600
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What is in an upload."""
+
+    id: str
+    size: int
+    """Bytes."""
+    lines: int
+    posts: int
+    duplicates: int
+    bad: dict[str, int]
+    """Records that should have been posts, by reason."""
+    skipped: dict[str, int]
+    examples: tuple[str, ...]
+    """The first bad records, in words."""
+    start: str
+    """Time of the earliest post, ISO 8601."""
+    end: str
+    first: tuple[dict[str, str | None], ...]
+    """The first posts: id, time, author, text."""
+    suggestions: tuple[str, ...]
+    """Words that many posts share, as keywords to start from."""
+
+    @property
+    def begins(self) -> datetime:
+        """Time of the earliest post."""
+        return datetime.fromisoformat(self.start)
+
+    @property
+    def ends(self) -> datetime:
+        """Time of the latest post."""
+        return datetime.fromisoformat(self.end)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+async def receive(home: Path, chunks: AsyncIterable[bytes], limit: int) -> str:
+    """The id of an upload, once all its bytes are on the disk; InputError where they are more than `limit`."""
+    sweep(home)
+    name = secrets.token_hex(16)
+    folder = _folder(home) / name
+    folder.mkdir(parents=True, mode=0o700)
+    try:
+        size = 0
+        with (folder / "posts").open("xb") as file:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > limit:
+                    raise InputError(
+                        f"the file is larger than {limit:,} bytes; cut it, or read it with `klda recommend`"
+                    )
+                file.write(chunk)
+        if not size:
+            raise InputError("the file is empty; choose another one")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return name
+
+
+def preview(home: Path, upload: str, *, progress: Progress = silent) -> Preview:
+    """What is in an upload; it is read once and remembered. InputError where no posts can be found in it."""
+    path = file_of(home, upload)
+    known = path.with_name("preview.json")
+    if known.is_file():
+        return _from_dict(json.loads(known.read_text(encoding="utf-8")))
+    try:
+        check_size(path)
+        found = _read(path, upload, progress)
+    except InputError as error:
+        discard(home, upload)
+        raise InputError(str(error).replace(str(path), "the file")) from None
+    unfinished = known.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(found.to_dict(), ensure_ascii=False), encoding="utf-8")
+    unfinished.replace(known)
+    return found
+
+
+def file_of(home: Path, upload: str) -> Path:
+    """Where the bytes of an upload lie."""
+    if not _ID.fullmatch(upload):
+        raise InputError("there is no such upload; send the file again")
+    path = _folder(home) / upload / "posts"
+    if not path.is_file():
+        raise InputError("the upload is gone: it waits for a day at most; send the file again")
+    return path
+
+
+def discard(home: Path, upload: str) -> None:
+    """Deletes an upload."""
+    shutil.rmtree(file_of(home, upload).parent, ignore_errors=True)
+
+
+def sweep(home: Path, kept: timedelta = KEPT) -> int:
+    """Deletes uploads that nobody made a monitor of for too long; how many."""
+    gone = 0
+    for folder in _folder(home).glob("*"):
+        if _ID.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > kept.total_seconds():
+            shutil.rmtree(folder, ignore_errors=True)
+            gone += 1
+    return gone
+
+
+def check_size(path: Path, most: int = MOST_UNPACKED, times: int = MOST_TIMES) -> None:
+    """Refuses a file that unpacks to too much; it stops unpacking as soon as that is clear."""
+    size, unpacked = path.stat().st_size, 0
+    limit = min(most, max(times * size, 1_000_000))
+    with opened(path) as stream:
+        if stream.packed:
+            try:
+                while piece := stream.read(CHUNK):
+                    unpacked += len(piece)
+                    if unpacked > limit:
+                        raise InputError(f"the file unpacks to more than {limit:,} bytes; unpack it and send a part")
+            except OSError:
+                return  # damaged: reading it will tell
+    if file_type(path) is FileType.PARQUET and not stream.packed:
+        _check_parquet(path, limit)
+
+
+def _check_parquet(path: Path, limit: int) -> None:
+    try:
+        facts = pq.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        return  # damaged: reading it will tell
+    unpacked = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
+    if facts.num_rows > MOST_ROWS or unpacked > limit:
+        raise InputError(f"the file holds {facts.num_rows:,} rows of {unpacked:,} bytes; send a part of it")
+
+
+def _read(path: Path, upload: str, progress: Progress) -> Preview:
+    reader = read_posts(path, progress=progress)
+    earliest: datetime | None = None
+    latest: datetime | None = None
+    head: list[pa.RecordBatch] = []
+    held = 0
+    for batch in reader.batches():
+        low, high = (bound.as_py() for bound in pc.min_max(batch.column("time")).values())
+        earliest = low if earliest is None else min(earliest, low)
+        latest = high if latest is None else max(latest, high)
+        if held < _LOOKED_AT:
+            head.append(batch)
+            held += batch.num_rows
+    report = reader.report
+    if earliest is None or latest is None:
+        why = ", ".join(f"{n:,} × {reason}" for reason, n in {**report.bad, **report.skipped}.items())
+        raise InputError(f"no post was found in the file ({why or 'it has no records'}); see which formats are read")
+    return Preview(
+        id=upload,
+        size=path.stat().st_size,
+        lines=report.lines,
+        posts=report.posts,
+        duplicates=report.duplicates,
+        bad=dict(report.bad),
+        skipped=dict(report.skipped),
+        examples=tuple(str(bad).replace(str(path), "the file") for bad in report.examples[:5]),
+        start=earliest.astimezone(UTC).isoformat(),
+        end=latest.astimezone(UTC).isoformat(),
+        first=tuple(
+            {"id": p.id, "time": p.time.isoformat(), "author": p.author, "text": p.text[:_MOST_TEXT]}
+            for p in islice(from_batch(head[0]), SHOWN_POSTS)
+        ),
+        suggestions=_suggested(head, held),
+    )
+
+
+def _suggested(batches: list[pa.RecordBatch], held: int) -> tuple[str, ...]:
+    """Nouns and hashtags that many posts share; words that any subject uses are left out."""
+    from klda.corpus.corpus import Corpus
+    from klda.corpus.documents import merged
+    from klda.policies.nouns import frequent_nouns
+
+    posts = PostTable(pa.Table.from_batches(batches).slice(0, _LOOKED_AT))
+    try:
+        corpus = Corpus.from_posts(posts, KeywordSet.of("klda"), window="36500d")
+    except DataError:
+        return ()
+    everything = merged(corpus.documents, corpus.apart)
+    words = frequent_nouns(replace(corpus, documents=everything), 2 * SUGGESTED)
+    tags = Counter(f"#{tag.lower()}" for batch in batches for post in from_batch(batch) for tag in post.hashtags)
+    found = [word.text for word in words if word.text.casefold() not in COMMON_WORDS]
+    often = [tag for tag, n in tags.most_common(SUGGESTED // 4) if n >= max(5, held // 200)]
+    return tuple(dict.fromkeys([*found[: SUGGESTED - len(often)], *often]))
+
+
+def _folder(home: Path) -> Path:
+    return home / ".uploads"
+
+
+def _from_dict(plain: dict[str, Any]) -> Preview:
+    lists = {name: tuple(plain[name]) for name in ("examples", "first", "suggestions")}
+    return Preview(**(plain | lists))

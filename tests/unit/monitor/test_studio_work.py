@@ -1,0 +1,242 @@
+"""What the studio asks of a monitor: uploads, work in the background, backtests, and the choices behind a proposal."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from klda.corpus.simulation import World, write
+from klda.errors import DataError, InputError, SettingError
+from klda.monitor import background, uploads
+from klda.monitor.backtest import asked, backtest, result, results
+from klda.monitor.choices import load_choices, read_choices
+from klda.monitor.from_file import create_from_upload, fill
+from klda.monitor.jobs import GRACE, recent, recorded, the_job
+from klda.monitor.monitor import Monitor, opened
+from klda.policies.choices import reselect, what_if
+from klda.store import list_monitors
+from klda.types import silent
+
+VALUES = {
+    "subject": "health",
+    "keywords": ["health", "hospital", "doctor"],
+    "policy": "counting",
+    "budget": {"max_keywords": 8},
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("world") / "posts.parquet"
+    write(World(weeks=4, posts_per_week=500), path)
+    return path
+
+
+async def _chunks(content: bytes) -> AsyncIterator[bytes]:
+    for at in range(0, len(content), 1 << 16):
+        yield content[at : at + (1 << 16)]
+
+
+def sent(home: Path, content: bytes, limit: int = 10_000_000) -> str:
+    return asyncio.run(uploads.receive(home, _chunks(content), limit))
+
+
+@pytest.fixture(scope="module")
+def home(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with one monitor that was made of an upload."""
+    place = tmp_path_factory.mktemp("home")
+    upload = sent(place, world.read_bytes())
+    create_from_upload(place, "health", upload, VALUES, created_by="ann")
+    with opened(place, "health") as made:
+        fill(made)
+    return place
+
+
+@pytest.fixture
+def monitor(home: Path) -> Iterator[Monitor]:
+    with opened(home, "health") as one:
+        yield one
+
+
+# Uploads
+
+
+def test_an_upload_is_looked_at_before_anything_is_made_of_it(world: Path, tmp_path: Path) -> None:
+    upload = sent(tmp_path, world.read_bytes())
+    seen = uploads.preview(tmp_path, upload)
+    assert (seen.posts, seen.bad, len(seen.first)) == (2000, {}, uploads.SHOWN_POSTS)
+    assert seen.begins < seen.ends
+    assert "health" in seen.suggestions
+    assert uploads.preview(tmp_path, upload) == seen
+    assert (uploads.file_of(tmp_path, upload).parent.stat().st_mode & 0o777) == 0o700
+
+
+def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="larger than 10 bytes"):
+        sent(tmp_path, b"x" * 11, limit=10)
+    assert list((tmp_path / ".uploads").iterdir()) == []
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    upload = sent(tmp_path, gzip.compress(b" " * 50_000_000, 9))
+    with pytest.raises(InputError, match="the file unpacks to more than"):
+        uploads.preview(tmp_path, upload)
+    with pytest.raises(InputError, match="gone"):
+        uploads.file_of(tmp_path, upload)
+
+
+def test_a_parquet_bomb_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"text": pa.array(["x" * 100_000] * 2_000)}), path, use_dictionary=False)
+    with pytest.raises(InputError, match="2,000 rows"):
+        uploads.check_size(path, times=10)
+
+
+@pytest.mark.parametrize("content", [b"\x00\x01\x02 nothing", b"{}\n{}\n", b""])
+def test_a_file_without_posts_is_refused_without_a_path_in_the_message(content: bytes, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        uploads.preview(tmp_path, sent(tmp_path, content))
+    assert str(tmp_path) not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["../health", "a" * 31, "..", "", "a" * 32])
+def test_no_name_of_an_upload_is_a_path(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        uploads.file_of(tmp_path, name)
+
+
+def test_uploads_that_nobody_wants_are_swept_away(tmp_path: Path) -> None:
+    sent(tmp_path, b"x")
+    assert uploads.sweep(tmp_path) == 0
+    assert uploads.sweep(tmp_path, kept=timedelta(seconds=-1)) == 1
+
+
+def test_posts_of_one_window_make_no_monitor(world: Path, tmp_path: Path) -> None:
+    upload = sent(tmp_path, world.read_bytes())
+    with pytest.raises(DataError, match="one window"):
+        create_from_upload(tmp_path, "health", upload, VALUES | {"window": "700d"}, created_by="ann")
+    assert list_monitors(tmp_path) == []
+
+
+def test_a_monitor_is_made_of_an_upload(monitor: Monitor) -> None:
+    assert monitor.records.volume.total() > 0
+    waiting = monitor.records.proposals.waiting()
+    assert waiting is not None
+    assert waiting.proposal.current.texts == ("health", "hospital", "doctor")
+    assert [job.kind for job in recent(monitor)] == ["collect", "create"]
+    assert monitor.records.journal.entries(action="create")[0].who == "ann"
+
+
+# The choices behind a proposal
+
+
+def test_kept_choices_give_the_proposal_again(monitor: Monitor) -> None:
+    saved = monitor.records.proposals.waiting()
+    assert saved is not None
+    choices = load_choices(monitor, saved.id)
+    found = reselect(choices, monitor.settings.novelty)
+    assert (found.keep, found.add, found.drop) == (saved.proposal.keep, saved.proposal.add, saved.proposal.drop)
+    assert found.reasons == tuple(replace(reason, examples=()) for reason in saved.proposal.reasons)
+    assert found.expected_posts == saved.proposal.expected_posts
+
+
+def test_topics_shift_with_the_list(monitor: Monitor) -> None:
+    saved = monitor.records.proposals.waiting()
+    assert saved is not None
+    choices = load_choices(monitor, saved.id)
+    same = what_if(choices, saved.proposal.current.texts)
+    other = what_if(choices, choices.candidates.texts[-3:])
+    assert all(topic.now == pytest.approx(topic.then) for topic in same.topics)
+    assert sum(topic.then for topic in other.topics) == pytest.approx(1.0)
+    assert any(topic.now != pytest.approx(topic.then) for topic in other.topics)
+
+
+def test_a_file_that_is_not_ours_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "foreign.safetensors"
+    path.write_bytes(b"\x80\x04pickle")
+    with pytest.raises(Exception, match="not what klda wrote"):
+        read_choices(path)
+
+
+# Work in the background
+
+
+def test_a_job_of_a_dead_process_is_recognised(monitor: Monitor) -> None:
+    jobs = monitor.records.jobs
+    later = replace(monitor, clock=lambda: monitor.clock() + 2 * GRACE)
+    with recorded(monitor, "propose", silent) as (report, _):
+        report("working", 1, 2)
+        alive = jobs.newest(1)[0].id
+        assert the_job(later, alive).state == "running"
+    assert jobs.get(alive).state == "done"
+    dead = jobs.add("propose")
+    assert the_job(monitor, dead).state == "waiting"
+    found = the_job(later, dead)
+    assert found.state == "failed"
+    assert found.error is not None
+    assert "without a word" in found.error
+
+
+def test_work_in_another_process_can_be_watched_and_stopped(monitor: Monitor) -> None:
+    job = background.start(monitor, "backtest", asked_by="ann", loop="open", policies=["klda"], tests=2)
+    background.cancel(monitor, job, asked_by="bob")
+    until = time.monotonic() + 60
+    while (found := the_job(monitor, job)).state in ("waiting", "running"):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert found.state == "cancelled"
+    assert not (monitor.folder.path / "backtests").exists() or not list(
+        (monitor.folder.path / "backtests").glob(f"*{job}*")
+    )
+    assert [entry.who for entry in monitor.records.journal.entries(action="cancel")] == ["bob"]
+
+
+def test_a_monitor_whose_making_is_stopped_never_was(world: Path, tmp_path: Path) -> None:
+    create_from_upload(tmp_path, "health", sent(tmp_path, world.read_bytes()), VALUES, created_by="ann")
+    with opened(tmp_path, "health") as made:
+        job = made.records.jobs.add("create")
+        made.records.jobs.cancel(job)
+        assert background.work(made.folder.path, job) == 1
+    assert list_monitors(tmp_path) == []
+    assert list(tmp_path.glob(".health*")) == []
+
+
+def test_unknown_work_is_refused(monitor: Monitor) -> None:
+    with pytest.raises(SettingError, match="create, propose"):
+        background.start(monitor, "dance", asked_by="ann")
+
+
+# Backtests
+
+
+def test_a_backtest_runs_on_the_own_past_and_is_kept(monitor: Monitor) -> None:
+    summary = backtest(monitor, {"policies": ["frequent", "random"], "tests": 1})
+    kept = results(monitor)[0]
+    assert json.loads(json.dumps(summary)) == kept.summary
+    assert kept.request.policies == ("frequent", "random")
+    assert result(monitor, kept.id) == kept
+    assert [path.name for path in (monitor.folder.path / "backtests").iterdir()] == [f"{kept.id}.json"]
+
+
+def test_a_closed_loop_runs_on_the_unfiltered_sample(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = backtest(monitor, {"loop": "closed", "policies": ["static"]})
+    assert summary["policies"]["static"]["novelty"]["mean"] == 0
+    monkeypatch.setattr("klda.monitor.backtest.FEWEST_A_WINDOW", 1000)
+    with pytest.raises(DataError, match="closed loop takes 1000"):
+        backtest(monitor, {"loop": "closed", "policies": ["static"]})
+
+
+@pytest.mark.parametrize("wrong", [{"policies": ["nobody"]}, {"policies": []}, {"tests": 0}, {"more": 1}])
+def test_a_backtest_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(SettingError):
+        asked(wrong)
