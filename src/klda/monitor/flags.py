@@ -1,8 +1,8 @@
 """What stands against approving a proposal without a person: drift away from the subject, and poisoned keywords.
 
 A keyword is poisoned when few voices make it up: one author, or one text in many copies, holds too large a share of its
-posts. Such a word says what somebody wants to be heard, not what people talk about. Reposts that the platform marks as
-such are left out: they are how anything popular spreads, and copies that are passed off as posts are not.
+posts. Such a word says what somebody wants to be heard, not what people talk about. Reposts count as the copies they
+are, and keywords that hold already are judged like new ones: an attack may come later.
 """
 
 from __future__ import annotations
@@ -12,22 +12,25 @@ from collections import Counter
 import numpy as np
 
 from klda.corpus.corpus import Corpus
+from klda.monitor.copies import most_copies
 from klda.policies.proposal import Proposal
 from klda.policies.subject import FOUNDING_WINDOWS, SMOOTHING
-from klda.policies.word_counts import tokens, word_counts
+from klda.policies.word_counts import word_counts
 from klda.selection.anchor import anchored_target, subject_distance
-from klda.selection.arrays import Floats, Ints
+from klda.selection.arrays import Floats
 from klda.selection.word_distribution import from_counts
 from klda.types import Budget, Keyword, KeywordSet
 
 MOST_FROM_ONE = 0.2
 """Share of a keyword's posts that one author, or one text, may hold."""
-FEWEST = 5
-"""Posts of one author or text that raise suspicion at all: of a handful of posts, one is already a fifth."""
-ALIKE = 0.7
-"""Texts that share this much of their words (Jaccard) are the same text."""
-_MOST_COMPARED = 1000
-"""Posts compared with each other, drawn at random where there are more."""
+ENOUGH = 30
+"""Posts from which on that share holds: with as many, a voice that has half of it in truth goes over it by chance in
+5 % of the windows at most. Of five posts, two are more than a fifth already."""
+MOST_OF_FEW = 0.5
+FEWEST = 3
+"""With fewer posts, one voice must not hold more than half of them, unless they are one or two posts."""
+MOST_COMPARED = 5000
+"""Texts of a keyword that are compared, drawn at random where there are more: a share is then known to about 1 %."""
 
 
 def flags(
@@ -38,9 +41,9 @@ def flags(
     corpus: the windows that the proposal was made from. first: the keywords that people asked for.
     """
     found = [_drift(proposal, corpus, first, max_distance), _cost(proposal, budget)]
-    matched = _originals(corpus.window(-1).with_candidates(proposal.next_keywords))
+    matched = corpus.window(-1).with_candidates(proposal.next_keywords)
     generator = np.random.default_rng(seed)
-    for keyword in proposal.add:
+    for keyword in proposal.next_keywords:
         found += [_one_author(keyword, matched), _one_text(keyword, matched, generator)]
     return tuple(flag for flag in found if flag)
 
@@ -79,37 +82,22 @@ def _cost(proposal: Proposal, budget: Budget) -> str | None:
     return f"the list may bring about {expected.mean:,.0f} posts a window, {budget.max_posts:,} are allowed"
 
 
-def _originals(corpus: Corpus) -> Corpus:
-    """The documents that are no reposts."""
-    own = corpus.posts.column("repost_of", corpus.documents.post).is_null()
-    return corpus.take(np.flatnonzero(np.asarray(own)))
-
-
 def _one_author(keyword: Keyword, corpus: Corpus) -> str | None:
     rows = corpus.documents.post[corpus.carrying([keyword])]
     authors = Counter(author for author in corpus.posts.column("author", rows).to_pylist() if author)
     most = max(authors.values(), default=0)
-    return _flag(keyword, "one author", most, len(rows))
+    return _flag(keyword, "from one author", most, len(rows))
 
 
 def _one_text(keyword: Keyword, corpus: Corpus, generator: np.random.Generator) -> str | None:
-    documents = corpus.carrying([keyword])
-    if len(documents) > _MOST_COMPARED:
-        documents = np.sort(generator.choice(documents, _MOST_COMPARED, replace=False))
-    return _flag(keyword, "one text in many copies", most_alike(corpus, documents), len(documents))
-
-
-def most_alike(corpus: Corpus, documents: Ints) -> int:
-    """How many of these documents share most of their words with the one that has the most such company."""
-    words = (tokens(corpus.take(documents))[:, 1:] > 0).astype(np.float64)  # (D, V - 1), without the placeholder
-    sizes = np.asarray(words.sum(axis=1))  # (D,)
-    shared = (words @ words.T).toarray()  # (D, D)
-    either = sizes[:, None] + sizes[None, :] - shared
-    alike = (shared >= ALIKE * either) & (sizes[:, None] > 0)
-    return int(alike.sum(axis=1).max(initial=0))
+    rows = corpus.documents.post[corpus.carrying([keyword])]
+    if len(rows) > MOST_COMPARED:
+        rows = np.sort(generator.choice(rows, MOST_COMPARED, replace=False))
+    return _flag(keyword, "copies of one text", most_copies(corpus.posts.texts(rows), generator), len(rows))
 
 
 def _flag(keyword: Keyword, voice: str, most: int, posts: int) -> str | None:
-    if most < FEWEST or most <= MOST_FROM_ONE * posts:
+    limit = MOST_FROM_ONE if posts >= ENOUGH else MOST_OF_FEW
+    if most < FEWEST or most <= limit * posts:
         return None
-    return f"{keyword.text}: {most / posts:.0%} of its posts come from {voice}"
+    return f"{keyword.text}: {most / posts:.0%} of its posts are {voice}"

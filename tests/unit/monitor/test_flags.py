@@ -49,43 +49,49 @@ def test_a_keyword_of_many_voices_passes() -> None:
 
 
 def test_a_keyword_that_one_author_pushes_is_flagged() -> None:
-    posts = [("pusher" if n < 6 else f"b{n}", said(n)) for n in range(20)]
-    assert flags(proposal(), corpus(posts), FIRST, **LIMITS) == ("redlung: 30% of its posts come from one author",)
+    posts = [("pusher" if n < 12 else f"b{n}", said(n)) for n in range(40)]
+    assert flags(proposal(), corpus(posts), FIRST, **LIMITS) == ("redlung: 30% of its posts are from one author",)
 
 
 def test_a_share_of_a_fifth_is_still_allowed() -> None:
-    posts = [("loud" if n < 5 else f"b{n}", said(n)) for n in range(25)]
+    posts = [("loud" if n < 8 else f"b{n}", said(n)) for n in range(40)]
     assert flags(proposal(), corpus(posts), FIRST, **LIMITS) == ()
 
 
 def test_copies_of_one_text_are_flagged_whoever_posts_them_and_however_they_vary() -> None:
     copy = "redlung ward nurse doctor patient visit bed night"
-    posts = [(f"b{n}", f"{copy} https://spam.example/{n} {'!' * n} {n}" if n < 8 else said(n)) for n in range(25)]
+    posts = [(f"b{n}", f"{copy} https://spam.example/{n} {'!' * n} {n}" if n < 16 else said(n)) for n in range(50)]
     [flag] = flags(proposal(), corpus(posts), FIRST, **LIMITS)
-    assert flag == "redlung: 32% of its posts come from one text in many copies"
+    assert flag == "redlung: 32% of its posts are copies of one text"
 
 
-def test_reposts_that_are_marked_as_such_are_no_copies() -> None:
-    made = corpus([])
+def test_reposts_are_copies_even_where_the_platform_marks_them() -> None:
+    made = corpus([(f"b{n}", said(n)) for n in range(30)])
+    text = "RT @news: redlung closes three wards of the county clinic"
     posts = [
-        Post(
-            f"r{n}",
-            MONDAY + timedelta(weeks=1, minutes=n),
-            "redlung ward nurse",
-            f"b{n}",
-            repost_of="r0" if n else None,
-        )
-        for n in range(20)
+        Post(f"r{n}", MONDAY + timedelta(weeks=1, minutes=n), text, f"c{n}", repost_of="r0" if n else None)
+        for n in range(10)
     ]
     everything = [*(made.posts[i] for i in range(len(made.posts))), *posts]
     both = Corpus.from_posts(everything, FIRST | KeywordSet.of("redlung"), settings=TextSettings(min_count=2))
-    assert flags(proposal(), both, FIRST, **LIMITS) == ()
+    assert flags(proposal(), both, FIRST, **LIMITS) == ("redlung: 25% of its posts are copies of one text",)
 
 
-def test_keywords_that_hold_already_are_not_judged_again() -> None:
+def test_keywords_that_hold_already_are_judged_like_new_ones() -> None:
     posts = [("pusher", said(n)) for n in range(20)]
-    kept = Proposal("static", FIRST, keep=FIRST | KeywordSet.of("redlung"))
-    assert flags(kept, corpus(posts), FIRST, **LIMITS) == ()
+    current = FIRST | KeywordSet.of("redlung")
+    kept = Proposal("static", current, keep=current)
+    assert "redlung: 100% of its posts are from one author" in flags(kept, corpus(posts), FIRST, **LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "flagged"),
+    [(1, 0, False), (2, 0, False), (3, 0, True), (3, 3, False), (4, 3, True), (7, 22, False), (7, 23, True)],
+)
+def test_of_few_posts_one_author_may_write_up_to_half(own: int, others: int, flagged: bool) -> None:
+    posts = [("pusher" if n < own else f"b{n}", said(n)) for n in range(own + others)]
+    found = flags(proposal(), corpus(posts), FIRST, **LIMITS)
+    assert any("from one author" in flag for flag in found) is flagged
 
 
 def test_a_list_that_left_its_subject_is_flagged() -> None:
