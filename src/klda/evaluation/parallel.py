@@ -22,7 +22,7 @@ def _map(workers: int, function: Callable[[Any], Any], tasks: Iterable[Any]) -> 
         return
     # Spawned, not forked: torch and Arrow have threads that a fork would lose.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=context, initializer=_one_thread) as pool:
+    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=context, initializer=one_thread) as pool:
         waiting = [pool.submit(function, job) for job in jobs]
         try:
             for future in as_completed(waiting):
@@ -32,8 +32,8 @@ def _map(workers: int, function: Callable[[Any], Any], tasks: Iterable[Any]) -> 
                 future.cancel()
 
 
-def _one_thread() -> None:
-    """Processes share the cores; more threads each would only fight."""
+def one_thread() -> None:
+    """Makes this process compute with one thread: processes share the cores, and more would only fight."""
     import torch
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 

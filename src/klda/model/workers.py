@@ -65,7 +65,7 @@ def total(workers: Workers, mine: Value) -> Value:
     >>> total(ALONE, 2.5)
     2.5
     """
-    return reduce(add, workers.gather(mine))  # type: ignore[arg-type]
+    return reduce(add, workers.gather(mine))
 
 
 def mean(workers: Workers) -> Callable[[Tensor], Tensor]:

@@ -1,0 +1,80 @@
+"""A connection to Ray: a cluster that somebody runs, or one on this machine for as long as it is needed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from klda.errors import MissingExtraError, SettingError
+
+OBJECT_STORE = 512 << 20
+"""Bytes of shared memory for a Ray of our own; what does not fit is spilled to disk."""
+ANSWER_WITHIN = 5.0
+"""Seconds in which a cluster must answer."""
+
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent anywhere
+    "RAY_enable_metrics_collection": "0",
+    "RAY_TRAIN_V2_ENABLED": "1",
+    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+
+
+@contextmanager
+def connected(address: str | None = None, *, cpus: int | None = None) -> Iterator[None]:
+    """A connection to the Ray cluster at `address` (host:port, or auto for the one on this machine).
+
+    Without an address, Ray is started here with so many workers (one for each core if left out) and ended afterwards.
+    A connection that is there already is used, and left as it is.
+    """
+    if find_spec("ray") is None:
+        raise MissingExtraError("the engine ray needs Ray: pip install 'klda[ray]'")
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    import ray
+
+    if ray.is_initialized():
+        yield
+        return
+    _check(address)
+    here = {"num_cpus": cpus, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+    try:
+        ray.init(
+            address="local" if address is None else address,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            **(here if address is None else {}),
+        )
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise _no_answer(address, error) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _check(address: str | None) -> None:
+    """Asks whether anybody listens at an address: Ray itself would wait for a minute."""
+    if address in (None, "auto"):
+        return
+    host, colon, port = address.rpartition(":")
+    if not (colon and host and port.isdecimal()):
+        raise SettingError(f"--address {address!r}: write host:port, or auto for the cluster on this machine")
+    try:
+        with socket.create_connection((host, int(port)), timeout=ANSWER_WITHIN):
+            pass
+    except (OSError, OverflowError) as error:
+        raise _no_answer(address, error) from error
+
+
+def _no_answer(address: str | None, error: Exception) -> SettingError:
+    if address is None:
+        return SettingError(f"Ray cannot be started on this machine ({error}); use --engine local")
+    return SettingError(
+        f"--address {address}: no Ray cluster answers there ({error}); start one with `ray start --head`"
+    )

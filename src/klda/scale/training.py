@@ -1,0 +1,124 @@
+"""Training on Ray Train: the trainer of one machine, in several processes that each hold a part of the documents.
+
+With n workers a run equals one on a single machine with an n-fold batch. The folders of the corpus and of the run must
+be the same for all nodes: a shared file system.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import ray.train
+from ray.train.torch import TorchTrainer
+
+import klda.errors
+from klda.corpus.corpus import Corpus
+from klda.errors import KldaError, TrainingError
+from klda.evaluation.parallel import one_thread
+from klda.model.klda import KLDA
+from klda.scale.workers import Together
+
+RUN = "ray"
+"""Beside a model: the folder in which Ray Train keeps the checkpoints of its run."""
+MAX_FAILURES = 5
+"""Lost nodes or processes after which a run gives up."""
+
+
+def train(
+    model: KLDA,
+    corpus: Path,
+    folder: Path,
+    *,
+    workers: int = 1,
+    resume: bool = False,
+) -> KLDA:
+    """The model, trained by so many workers on the corpus in a folder; checkpoints are kept under `folder`.
+
+    A worker or node that is lost is replaced, and all go on from the last checkpoint.
+    """
+    storage = folder.resolve()
+    if not resume:
+        shutil.rmtree(storage / RUN, ignore_errors=True)
+    storage.mkdir(parents=True, exist_ok=True)
+    on_gpu = str(model.device).startswith("cuda")
+    trainer = TorchTrainer(
+        _train,
+        train_loop_config={"model": model.get_params(), "corpus": str(corpus.resolve())},
+        scaling_config=ray.train.ScalingConfig(num_workers=workers, use_gpu=on_gpu, placement_strategy="SPREAD"),
+        run_config=ray.train.RunConfig(
+            name=RUN,
+            storage_path=str(storage),
+            failure_config=ray.train.FailureConfig(max_failures=MAX_FAILURES),
+            checkpoint_config=ray.train.CheckpointConfig(num_to_keep=2),
+            logging_config=ray.train.LoggingConfig(log_level="ERROR"),
+        ),
+    )
+    try:
+        result = trainer.fit()
+    except ray.train.TrainingFailedError as error:
+        raise TrainingError(f"training on Ray gave up after {MAX_FAILURES} failures: {error}") from error
+    problem = (result.metrics or {}).get("error")
+    if problem is not None:
+        raise getattr(klda.errors, problem["type"])(problem["message"])
+    with result.checkpoint.as_directory() as found:
+        return KLDA.load(found, device=model.device)
+
+
+def _train(config: dict[str, Any]) -> None:
+    """What each worker does."""
+    one_thread()
+    workers = Together()
+    model = KLDA(**config["model"])
+    try:
+        corpus = _same_for_all(workers, Path(config["corpus"]))
+        model.fit(corpus, checkpoint=ReportedCheckpoints(workers.rank), workers=workers)
+    except KldaError as error:
+        # Every worker comes here, and trying again would not help: the error is the result.
+        ray.train.report({"error": {"type": type(error).__name__, "message": str(error)}})
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        if workers.rank == 0:
+            model.save(folder)
+        ray.train.report({}, checkpoint=ray.train.Checkpoint(folder) if workers.rank == 0 else None)
+
+
+def _same_for_all(workers: Together, folder: Path) -> Corpus:
+    """The corpus; where one worker cannot read it, the error is raised by all, so that none waits for it."""
+    problem: KldaError | None = None
+    try:
+        corpus = Corpus.load(folder)
+    except KldaError as error:
+        problem = error
+    for found in workers.gather(problem):
+        if found is not None:
+            raise found
+    return corpus
+
+
+class ReportedCheckpoints:
+    """Checkpoints that all workers hand to Ray Train, which keeps them as one."""
+
+    def __init__(self, rank: int) -> None:
+        self._rank = rank
+
+    @contextmanager
+    def latest(self) -> Iterator[Path | None]:
+        """The last checkpoint that every worker handed in."""
+        checkpoint = ray.train.get_checkpoint()
+        if checkpoint is None:
+            yield None
+            return
+        with checkpoint.as_directory() as folder:
+            yield Path(folder)
+
+    @contextmanager
+    def next(self, iteration: int) -> Iterator[Path]:
+        """A folder of this worker, which Ray Train puts together with those of the others."""
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+            ray.train.report({"iteration": iteration}, checkpoint=ray.train.Checkpoint.from_directory(folder))

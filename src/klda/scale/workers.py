@@ -1,0 +1,36 @@
+"""The workers of a training run on Ray: one process each, which speak through torch.distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import torch.distributed as dist
+from torch import Tensor
+
+Value = TypeVar("Value")
+
+
+class Together:
+    """What `klda.model.workers.Workers` asks for, in a process group that Ray Train has set up."""
+
+    def __init__(self) -> None:
+        self.rank, self.size = dist.get_rank(), dist.get_world_size()
+        # Small things on the CPU travel by gloo, also where gradients travel by nccl.
+        self._talk = dist.new_group(backend="gloo")
+
+    def gather(self, mine: Value) -> list[Value]:
+        """What each worker gave, by rank."""
+        if self.size == 1:
+            return [mine]
+        found: list[Value | None] = [None] * self.size
+        dist.all_gather_object(found, mine, group=self._talk)
+        return found  # type: ignore[return-value]  # every place has been filled
+
+    def add_up(self, tensors: Sequence[Tensor]) -> None:
+        """Replaces each tensor by its sum over all workers, which is the same on each to the last bit."""
+        if self.size == 1:
+            return
+        waiting = [dist.all_reduce(tensor, async_op=True) for tensor in tensors]
+        for work in waiting:
+            work.wait()

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.simulation import World
+from klda.errors import DataError, TrainingError
+from klda.model.batches import DocumentSampler
+from klda.model.klda import KLDA
+from klda.model.workers import Workers
+
+
+class Table:
+    """A table at which several workers, one a thread, lay down what they have and look at what the others have."""
+
+    def __init__(self, size: int) -> None:
+        self.barrier, self.places = Barrier(size, timeout=60), [None] * size
+
+
+class InThread:
+    def __init__(self, rank: int, size: int, table: Table) -> None:
+        self.rank, self.size, self._table = rank, size, table
+
+    def gather(self, mine: Any) -> list[Any]:
+        self._table.places[self.rank] = mine
+        self._table.barrier.wait()
+        found = list(self._table.places)
+        self._table.barrier.wait()
+        return found
+
+    def add_up(self, tensors: Sequence[Tensor]) -> None:
+        everyone = self.gather([tensor.clone() for tensor in tensors])
+        for tensor, *parts in zip(tensors, *everyone, strict=True):
+            tensor.copy_(torch.stack(parts).sum(0))
+
+
+def together(size: int, work: Callable[[Workers], Any]) -> list[Any]:
+    """What so many workers give, each in a thread; an error of one frees the others."""
+    table = Table(size)
+
+    def one(rank: int) -> Any:
+        try:
+            return work(InThread(rank, size, table))
+        except BaseException:
+            table.barrier.abort()
+            raise
+
+    with ThreadPoolExecutor(size) as pool:
+        return [future.result() for future in [pool.submit(one, rank) for rank in range(size)]]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    keywords = ["health", "hospital", "doctor", "horse", "racing", "climate", "rent", "space"]
+    return Corpus.from_posts(World(weeks=3, posts_per_week=900), keywords)
+
+
+def model(batch_size: int, **changes: Any) -> KLDA:
+    return KLDA(
+        n_topics=3,
+        hidden=(8,),
+        batch_size=batch_size,
+        enumeration_limit=1,
+        pretraining_iterations=4,
+        max_iterations=6,
+        check_every=2,
+        **changes,
+    )
+
+
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"share_sets": False, "half_life": 2.0, "topic_prior": "parametric"},
+    {"relaxation": "enumerate"},
+    {"relaxation": "gumbel", "partition": "gibbs", "n_chains": 10},
+    {"relaxation": "categorical", "word_weight": "vocabulary"},
+]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())) or "default")
+def test_n_workers_learn_what_one_learns_from_an_n_fold_batch(corpus: Corpus, way: dict[str, Any], size: int):
+    alone = model(16 * size, **way).fit(corpus)
+    several = together(size, lambda workers: model(16, **way).fit(corpus, workers=workers))
+    for one in several:
+        for name, tensor in alone.parameters_.tensors().items():
+            torch.testing.assert_close(one.parameters_.tensors()[name], tensor, rtol=1e-3, atol=1e-3)
+            assert torch.equal(one.parameters_.tensors()[name], several[0].parameters_.tensors()[name])
+        np.testing.assert_allclose([h[2] for h in one.history_], [h[2] for h in alone.history_], rtol=1e-4)
+        np.testing.assert_allclose(one.word_frequency_, alone.word_frequency_)
+        np.testing.assert_allclose(one.keyword_frequency_, alone.keyword_frequency_)
+        assert one.mean_length_ == pytest.approx(alone.mean_length_)
+
+
+def test_several_workers_resume_bit_for_bit_each_with_its_own_part(corpus: Corpus, tmp_path: Path):
+    way = {"relaxation": "enumerate"}
+    whole = together(2, lambda w: model(16, **way).fit(corpus, workers=w))
+
+    def stopped(workers: Workers) -> None:
+        def interrupt(stage: str, done: int, total: int | None = None, **facts: float) -> None:
+            if stage == "training" and done == 3:
+                workers.gather(None)  # both have finished the iteration
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            model(16, **way).fit(corpus, workers=workers, checkpoint=tmp_path, progress=interrupt)
+
+    together(2, stopped)
+    assert {p.name for p in tmp_path.glob("*.json")} == {"checkpoint.json", "worker-0.json", "worker-1.json"}
+    resumed = together(2, lambda w: model(16, **way).fit(corpus, workers=w, checkpoint=tmp_path, resume=True))
+    for name, tensor in whole[0].parameters_.tensors().items():
+        assert torch.equal(resumed[1].parameters_.tensors()[name], tensor), name
+    with pytest.raises(TrainingError, match="of 2 workers, not of 1"):
+        model(16, **way).fit(corpus, checkpoint=tmp_path, resume=True)
+
+
+def test_workers_together_draw_what_one_draws():
+    weights = np.random.default_rng(1).random(400)
+    alone = DocumentSampler(weights)
+    wanted = [alone.draw(60, generator) for generator in [np.random.default_rng(0)] for _ in range(20)]
+
+    def draws(workers: Workers) -> list[Any]:
+        start, stop = [0, 90, 250, 400][workers.rank : workers.rank + 2]
+        sampler, generator = DocumentSampler(weights[start:stop], workers), np.random.default_rng(0)
+        return [start + sampler.draw(60, generator) for _ in range(20)]
+
+    found = [np.concatenate(parts) for parts in zip(*together(3, draws), strict=True)]
+    for mine, theirs in zip(found, wanted, strict=True):
+        assert mine.tolist() == theirs.tolist()
+
+
+def test_more_workers_than_the_documents_can_feed_are_refused(corpus: Corpus):
+    with pytest.raises(DataError, match="too few for 40 workers"):
+        model(16).fit(corpus, workers=InThread(0, 40, Table(40)))
