@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from klda.errors import KldaError
 from klda.monitor.batch import Batch
+from klda.monitor.memory import give_back
 from klda.monitor.monitor import Monitor
 from klda.monitor.vacuum import forget, is_due
 from klda.sources.formats.outcome import batch_of
@@ -151,6 +152,7 @@ class Collector:
         self.counts.stored += appended.posts
         self.counts.duplicates += appended.duplicates
         self.counts.deleted += len(batch.deleted)
+        give_back()
 
     async def _look(self, stop: asyncio.Event, job: str) -> None:
         """Now and then: which keywords hold, whether somebody wants this to stop, what was deleted at the source."""

@@ -42,6 +42,9 @@ def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> N
 
 def until_stopped(work: Callable[[asyncio.Event], Awaitable[Counts]]) -> Counts:
     """What the work returns; Ctrl-C, or the signal that services are stopped with, lets it store what it has first."""
+    from klda.monitor.memory import share_arenas
+
+    share_arenas()
 
     async def main() -> Counts:
         stop = asyncio.Event()
