@@ -11,6 +11,7 @@ import numpy as np
 
 from klda.policies.evidence import Evidence
 from klda.policies.proposal import Action, Example, FrontierPoint, Proposal, Reason
+from klda.policies.uncertainty import SAMPLING_NOISE_ONLY
 from klda.selection.arrays import Floats, Ints
 from klda.selection.interval import Interval
 from klda.types import Estimate, KeywordSet
@@ -57,7 +58,7 @@ def assemble(
         expected_posts=evidence.expected_posts(chosen) if len(chosen) else None,
         distance_from_subject=distance_from_subject,
         frontier=tuple(frontier),
-        notes=(*notes, *_silent_keywords(evidence)),
+        notes=(*notes, *_silent_keywords(evidence), *_untested_intervals(evidence, findings or {})),
         window=evidence.history.windows[-1].end.isoformat(),
     )
 
@@ -147,3 +148,9 @@ def _silent_keywords(evidence: Evidence) -> list[str]:
         for column in evidence.current.tolist()
         if column not in seen
     ]
+
+
+def _untested_intervals(evidence: Evidence, findings: Mapping[int, Finding]) -> list[str]:
+    """A note where there are intervals that no past window could test."""
+    measured = any(finding.divergence for finding in findings.values())
+    return [SAMPLING_NOISE_ONLY] if measured and len(np.unique(evidence.history.documents.window)) < 2 else []

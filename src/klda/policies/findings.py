@@ -6,11 +6,11 @@ import numpy as np
 
 from klda.policies.assemble import Finding
 from klda.policies.evidence import Evidence
+from klda.policies.uncertainty import forecast_measurement
 from klda.selection.algorithm2 import Extensions
 from klda.selection.arrays import Floats, Ints
 from klda.selection.high_frequency import gained_words, high_frequency_threshold, lost_words
 from klda.selection.interval import Interval
-from klda.selection.sampling_noise import ExpectedScores
 from klda.selection.sets import SetProblem
 from klda.types import Estimate
 
@@ -22,11 +22,14 @@ def explain(
     evidence: Evidence,
     words: Floats,
     extensions: Extensions,
-    scores: ExpectedScores | None = None,
     distances: Floats | None = None,
+    *,
+    divergence: str = "kl",
+    generator: np.random.Generator,
 ) -> dict[int, Finding]:
     """The finding on every candidate, measured against the current keyword nearest to it."""
     threshold = high_frequency_threshold(words)
+    expected = forecast_measurement(evidence, divergence=divergence, generator=generator)
     findings = {}
     for column in range(len(evidence.candidates)):
         row = _nearest(extensions, column)
@@ -37,8 +40,8 @@ def explain(
         lost = _shown(evidence, lost_words(words[extended], words[column], threshold), extended)
         findings[column] = Finding(
             text=_in_words(evidence.candidates[extended].text, gained, lost, threshold),
-            divergence=_estimate(extensions.divergence, scores.divergence if scores else None, row, column),
-            high_frequency_distance=_estimate(extensions.distance, scores.distance if scores else None, row, column),
+            divergence=_estimate(expected.divergence, row, column),
+            high_frequency_distance=_estimate(expected.distance, row, column),
             gained=gained,
             lost=lost,
             distance_from_subject=None if distances is None else round(float(distances[column]), 3),
@@ -89,7 +92,5 @@ def _role(problem: SetProblem, column: int, chosen: Ints) -> str:
     return f"the rest of the list brings all but {alone:.1%} of the subject's words that it held"
 
 
-def _estimate(point: Floats, spread: Interval | None, row: int, column: int) -> Estimate | None:
-    if not np.isfinite(point[row, column]):
-        return None
-    return (spread or Interval(point, point, point)).at(row, column)
+def _estimate(forecast: Interval, row: int, column: int) -> Estimate | None:
+    return forecast.at(row, column) if np.isfinite(forecast.mean[row, column]) else None

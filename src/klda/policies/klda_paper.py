@@ -61,6 +61,6 @@ class KLDAPaper:
             chosen=fitting(evidence, budget, best if len(best) else evidence.current),
             ranked=ranking(found),
             per_keyword=extension_lists(evidence, found, self.top),
-            findings=explain(evidence, words, found),
+            findings=explain(evidence, words, found, divergence=self.divergence, generator=generator),
             notes=["no candidate qualifies to extend a current keyword: the list stays"] if found.fell_back else [],
         )

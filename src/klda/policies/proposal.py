@@ -41,10 +41,9 @@ class Reason:
     expected_posts: Estimate | None = None
     """In the next window."""
     divergence: Estimate | None = None
-    """From the current keyword (or list) that it extends; smaller is closer. Its interval holds sampling noise alone,
-    not what changes from week to week, and is too narrow for a forecast; so is that of the next."""
+    """From the current keyword (or list) that it extends, as the next window will measure it; smaller is closer."""
     high_frequency_distance: Estimate | None = None
-    """Words gained minus words lost, the paper's R."""
+    """Words gained minus words lost, the paper's R, as the next window will measure it."""
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     distance_from_subject: float | None = None

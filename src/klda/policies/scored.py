@@ -16,6 +16,7 @@ from klda.policies.evidence import Evidence
 from klda.policies.findings import explain, roles
 from klda.policies.proposal import FrontierPoint, Proposal
 from klda.policies.subject import Subject
+from klda.policies.uncertainty import MEASURED_SMOOTHING
 from klda.policies.word_counts import keyword_word_counts
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
 from klda.selection.anchor import held_back
@@ -27,8 +28,6 @@ from klda.selection.sets import SetProblem, set_problem
 from klda.selection.word_distribution import mixture
 from klda.types import Budget, KeywordSet, Progress, silent
 
-MEASURED_SMOOTHING = 0.05
-"""Tokens that next window's measurement adds to every word: five topics of plain LDA with η = 0.01."""
 POST_PRICE = 0.1
 """What as many posts as today's list brings cost, in shares of retention or new ground."""
 OFF_TOPIC_PRICE = 0.1
@@ -86,7 +85,7 @@ class ScoredPolicy:
         evidence = Evidence.of(history, current, candidates, budget)
         subject = Subject.of(evidence, self.founding)
         words = self.estimate(evidence, subject.background, generator=generator, progress=progress)  # (Q, V)
-        extensions, scores = self.extensions(evidence, words, generator)
+        extensions, _ = self.extensions(evidence, words, generator)
 
         distances = subject.distances(words)
         held = self.held(evidence, subject, distances, budget)
@@ -97,7 +96,7 @@ class ScoredPolicy:
         chosen = curve.at(self.novelty).keywords
         if not len(chosen):
             raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")
-        said = explain(evidence, words, extensions, scores, distances)
+        said = explain(evidence, words, extensions, distances, divergence=self.divergence, generator=generator)
         listed = tuple(column for column in _listed(extensions, self.top) if column in held)
         brought = mixture(words[chosen], np.maximum(evidence.volume.mean[chosen], 0.5))
         proposal = assemble(

@@ -11,7 +11,7 @@ from klda.selection.anchor import (
     subject_evidence,
 )
 from klda.selection.budget import Limits
-from klda.selection.calibration import calibrated
+from klda.selection.calibration import calibrated_forecast, running_forecasts
 from klda.selection.choose import ChosenSet, choose_set
 from klda.selection.closed_form import expected_kl
 from klda.selection.divergences import DIVERGENCES, Divergence, divergence
@@ -56,7 +56,7 @@ __all__ = [
     "Share",
     "UnionVolume",
     "anchored_target",
-    "calibrated",
+    "calibrated_forecast",
     "carrying_any",
     "choose_set",
     "commonness",
@@ -83,6 +83,7 @@ __all__ = [
     "mixture",
     "non_dominated",
     "rank_extensions",
+    "running_forecasts",
     "set_problem",
     "subject_distance",
     "subject_evidence",

@@ -1,10 +1,9 @@
-"""Intervals that hold what they say: predictions of the last window show how far off those of the next will be.
+"""Intervals that hold what they say: how wrong past forecasts were shows how wrong the next will be.
 
-The intervals of `expected_scores` and `expected_kl` know sampling noise alone. Next window also changes its subject and
-its volume, words come in bursts, and posts with two keywords make these agree more than independent samples would. How
-much all this matters is not derived but measured: the last window, predicted from what came before it, is compared with
-what it turned out to be, in units of the predicted half-widths, and the next prediction is moved and widened
-by what was found.
+Sampling noise is the least part of what changes from window to window: subjects move, volumes jump, words come in
+bursts. How much all this matters is not derived but measured. Every past window is forecast from those before it, by
+the rule that forecasts the next one; the errors, in units of what is expected of each series, are pooled, and their
+quantile is the reach of the next interval (conformal prediction). It takes two windows to have an error at all.
 """
 
 from __future__ import annotations
@@ -15,38 +14,51 @@ from klda.errors import DataError
 from klda.selection.arrays import Floats
 from klda.selection.interval import COVERAGE, Interval
 
-_ENOUGH = 20
-"""Comparisons below which the tails of the errors cannot be told."""
+HALF_LIFE = 1.5
+"""Windows after which a measurement counts half: as in the forecast of posts."""
 
 
-def calibrated(predicted: Interval, past: Interval, measured: Floats, coverage: float = COVERAGE) -> Interval:
-    """`predicted` moved and widened as `past` should have been to hold `measured`, which has its shape.
+def running_forecasts(series: Floats, half_life: float = HALF_LIFE) -> Floats:
+    """The forecast of each window from those before it, the last one of the window to come. # (T + 1, …)
 
-    Entries of `past` without a width (a keyword and itself, candidates that were not drawn) are left out of the
-    comparison, and those of `predicted` come back as they are.
+    `series` (T, …) is NaN where nothing was measured; the forecast is the mean of what was, each window weighing half
+    as much as one `half_life` windows later, and NaN where nothing was measured before.
 
-    >>> past = Interval(np.zeros(100), np.full(100, -1.0), np.full(100, 1.0))
-    >>> measured = np.linspace(-2, 6, 100)  # too high by 2, and four times as far apart as predicted
-    >>> wide = calibrated(Interval(np.array([5.0]), np.array([4.5]), np.array([5.5])), past, measured)
-    >>> wide.at(0)
-    Estimate(mean=6.0, low=4.2, high=7.8)
+    >>> running_forecasts(np.array([4.0, 8.0, np.nan]), half_life=1.0).round(2)
+    array([ nan, 4.  , 6.67, 6.67])
     """
-    width = _half_width(past)
-    compared = np.isfinite(past.mean) & np.isfinite(measured) & (width > 0)
-    if compared.sum() < _ENOUGH:
-        raise DataError(
-            f"calibration needs at least {_ENOUGH} past predictions to compare, got {compared.sum()}; "
-            "give more candidates or an earlier window"
-        )
-    errors = (measured - past.mean)[compared] / width[compared]
-    low, high = np.quantile(errors, [(1 - coverage) / 2, (1 + coverage) / 2])
-    centre = float(np.clip(errors.mean(), low, high))
-    unit = _half_width(predicted)
-    return Interval(predicted.mean + centre * unit, predicted.mean + low * unit, predicted.mean + high * unit)
+    kept = 0.5 ** (1 / half_life)
+    total, weight = np.zeros(series.shape[1:]), np.zeros(series.shape[1:])
+    forecasts = np.full((len(series) + 1, *series.shape[1:]), np.nan)
+    for window, values in enumerate(series):
+        known = np.isfinite(values)
+        total = kept * total + np.where(known, values, 0.0)
+        weight = kept * weight + known
+        forecasts[window + 1] = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
+    return forecasts
 
 
-def _half_width(interval: Interval) -> Floats:
-    """Half of each interval's width; 0 where the interval is infinite, as both its ends are the same."""
-    finite = np.isfinite(interval.mean)
-    width = np.zeros_like(interval.mean)
-    return np.subtract(interval.high, interval.low, out=width, where=finite) / 2
+def calibrated_forecast(
+    series: Floats, noise: Floats | None = None, *, half_life: float = HALF_LIFE, coverage: float = COVERAGE
+) -> Interval:
+    """The forecast of the next window, with an interval as wide as past forecasts were wrong. # each (…)
+
+    `series` (T, …) is what past windows measured, NaN where they did not; errors are pooled over all windows and
+    series. `noise` (T + 1, …) says what relative size of error is expected where, the last row for the next window;
+    without it all series are alike.
+
+    >>> generator = np.random.default_rng(0)
+    >>> interval = calibrated_forecast(generator.normal(10.0, 2.0, size=(8, 100)))
+    >>> inside = np.abs(generator.normal(10.0, 2.0, size=100) - interval.mean) < interval.high - interval.mean
+    >>> bool(inside.mean() > 0.8)
+    True
+    """
+    forecasts = running_forecasts(series, half_life)
+    scale = np.ones_like(forecasts) if noise is None else noise
+    errors = np.abs(series - forecasts[:-1]) / scale[:-1]
+    errors = errors[np.isfinite(errors)]
+    if not len(errors):
+        raise DataError("no past window can be forecast from the ones before it; give at least two windows")
+    level = min(1.0, coverage * (len(errors) + 1) / len(errors))  # as the next error is one more of its kind
+    reach = np.quantile(errors, level) * scale[-1]
+    return Interval(forecasts[-1], forecasts[-1] - reach, forecasts[-1] + reach)

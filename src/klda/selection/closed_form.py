@@ -9,7 +9,7 @@ Words are independent, and so are the samples of two keywords, so the expectatio
 and E[log s] of the other: one matrix product. The variance of the sum is a handful of such products; counts whose total
 is fixed vary less than Poisson counts, by cov(sum, total)² / n for each of the two totals. The moments of a word are
 exact sums where its rate is small and a seven-point quadrature where it is large. As with draws, the interval is of
-sampling alone; `klda.selection.calibration` widens it to what past windows show.
+sampling alone; how far windows differ beyond it is for `klda.selection.calibration` to tell.
 """
 
 from __future__ import annotations
