@@ -15,6 +15,7 @@ from klda.cli.prepare import prepare
 from klda.cli.progress import console
 from klda.cli.recommend import recommend
 from klda.cli.rules import rules
+from klda.cli.serve import serve
 from klda.cli.simulate import simulate
 from klda.cli.study import study
 from klda.cli.topics import topics
@@ -46,7 +47,7 @@ def root(
     """Which keywords to follow next, and why."""
 
 
-for command in (recommend, rules, policies, backtest, study, prepare, train, topics, simulate):
+for command in (recommend, rules, policies, backtest, study, prepare, train, topics, simulate, serve):
     app.command()(command)
 
 

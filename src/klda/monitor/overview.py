@@ -31,6 +31,8 @@ class Overview:
     """The proposal that waits for a decision."""
     flags: tuple[str, ...]
     gaps: int
+    models: tuple[dict[str, Any], ...]
+    """The models that are kept, newest first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -42,7 +44,7 @@ def overview(monitor: Monitor, windows: int = 12) -> Overview:
     records, settings = monitor.records, monitor.settings
     ended = {window.start for window in closed(monitor)}
     volume = records.volume.series("window", keywords=[""])[-windows:]
-    waiting = records.proposals.waiting()
+    waiting = records.proposals.waiting_id()
     return Overview(
         name=monitor.name,
         subject=settings.subject,
@@ -56,9 +58,10 @@ def overview(monitor: Monitor, windows: int = 12) -> Overview:
         windows=tuple(
             {"start": point.start.isoformat(), "posts": point.posts, "closed": point.start in ended} for point in volume
         ),
-        waiting=waiting.id if waiting else None,
-        flags=waiting.flags if waiting else (),
+        waiting=waiting[0] if waiting else None,
+        flags=waiting[1] if waiting else (),
         gaps=len(records.journal.gaps()),
+        models=tuple(model.to_dict() for model in records.journal.models()),
     )
 
 

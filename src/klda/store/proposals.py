@@ -89,6 +89,13 @@ class Proposals:
         found = self._read(self._query().where(schema.proposals.c.state == "waiting"))
         return found[0] if found else None
 
+    def waiting_id(self) -> tuple[str, tuple[str, ...]] | None:
+        """The id and the flags of the proposal that waits; the proposal itself, which may be long, is not read."""
+        t = schema.proposals
+        query = select(t.c.id, t.c.flags).where(t.c.monitor == self.monitor, t.c.state == "waiting")
+        found = self.database.read(lambda c: c.execute(query.order_by(t.c.made.desc())).first())
+        return None if found is None else (found[0], tuple(found[1]))
+
     def newest(self, limit: int = 100) -> list[SavedProposal]:
         """The newest proposals, newest first."""
         return self._read(self._query().limit(limit))

@@ -9,17 +9,36 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from klda.web import assets
-from klda.web.api import monitors, session
-from klda.web.pages import login
-from klda.web.pages import monitors as monitors_page
+from klda.web.api import history as history_api
+from klda.web.api import jobs as jobs_api
+from klda.web.api import live as live_api
+from klda.web.api import monitors as monitors_api
+from klda.web.api import session as session_api
+from klda.web.live import Live
+from klda.web.metrics import Counted, Metrics
+from klda.web.pages import health, history, jobs, login, monitor, monitors, reference
 from klda.web.problems import documented, handle_problems
 from klda.web.safety.guard import Guard
 from klda.web.safety.sessions import Sessions
 from klda.web.settings import StudioSettings
 from klda.web.studio import Studio
 
-PAGES = (login.router, monitors_page.router)
-RESOURCES = {"session": session.router, "monitors": monitors.router}
+PAGES = (
+    login.router,
+    health.router,
+    reference.router,
+    monitors.router,
+    monitor.router,
+    history.router,
+    jobs.router,
+)
+RESOURCES = {
+    "session": session_api.router,
+    "monitors": monitors_api.router,
+    "live": live_api.router,
+    "history": history_api.router,
+    "jobs": jobs_api.router,
+}
 """By the name under which the API documents them; all lie under /api/v1."""
 
 ABOUT = """Everything that the pages of the studio do, for programs.
@@ -49,6 +68,7 @@ def create_app(settings: StudioSettings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.studio, app.state.sessions = studio, Sessions()
+    app.state.live, app.state.metrics = Live(), Metrics(studio)
     handle_problems(app)
     app.include_router(assets.router)
     for page in PAGES:
@@ -56,4 +76,5 @@ def create_app(settings: StudioSettings) -> FastAPI:
     for name, resource in RESOURCES.items():
         app.include_router(resource, prefix="/api/v1", tags=[name], responses=documented())
     app.add_middleware(Guard, settings=settings, sessions=app.state.sessions)
+    app.add_middleware(Counted, metrics=app.state.metrics)
     return app

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from klda.errors import DataError, FormatError, InputError, KldaError, MissingExtraError, SettingError, StoreError
+from klda.web.forms import WrongFields
 from klda.web.rendering import render
 from klda.web.safety.headers import HEADERS
 
@@ -76,6 +77,10 @@ def handle_problems(app: FastAPI) -> None:
         first = next(iter(fields.items()), ("the request", "cannot be read"))
         return answer(request, Problem.of(422, f"{first[0]}: {first[1]}", fields))
 
+    async def wrong(request: Request, error: Exception) -> Response:
+        assert isinstance(error, WrongFields)
+        return answer(request, Problem.of(422, str(error), error.fields))
+
     async def ours(request: Request, error: Exception) -> Response:
         status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
         return answer(request, Problem.of(status, str(error)))
@@ -86,4 +91,5 @@ def handle_problems(app: FastAPI) -> None:
     app.add_exception_handler(Exception, bug)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(WrongFields, wrong)
     app.add_exception_handler(KldaError, ours)

@@ -40,6 +40,10 @@ class Studio:
             raise HTTPException(404, f"there is no monitor {name!r}")
         return self._opened(folder)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a monitor of this name."""
+        return any(folder.name == name for folder in list_monitors(self.settings.home))
+
     def close(self) -> None:
         """Gives all databases back."""
         with self._lock:

@@ -1,17 +1,60 @@
-"""The first page: all monitors."""
+"""The first page: all monitors, and making a new one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse
 
 from klda.monitor.overview import overview
+from klda.web.forms import MonitorForm, WrongFields, parsed
+from klda.web.making import make_monitor
 from klda.web.rendering import render
-from klda.web.studio import TheStudio
+from klda.web.safety.guard import CSRF_FIELD
+from klda.web.sparkline import sparkline
+from klda.web.studio import Identity, TheStudio
 
 router = APIRouter()
+
+SOURCES = {
+    "jetstream": "Bluesky: every post, by its Jetstream",
+    "mastodon": "Mastodon: the public timeline of a server",
+    "x": "X: the filtered stream (a token is needed)",
+    "kafka": "Kafka: posts from a topic of your own",
+}
 
 
 @router.get("/")
 def monitors(request: Request, studio: TheStudio) -> Response:
     """All monitors of the home."""
-    return render(request, "monitors.html", monitors=[overview(monitor) for monitor in studio.monitors()])
+    found = [overview(monitor) for monitor in studio.monitors()]
+    lines = {one.name: sparkline([window["posts"] for window in one.windows]) for one in found}
+    return render(request, "monitors.html", monitors=found, lines=lines)
+
+
+@router.get("/new")
+def new_monitor(request: Request) -> Response:
+    """The form."""
+    empty = {name: field.default for name, field in MonitorForm.model_fields.items() if not field.is_required()}
+    return _form(request, empty, {})
+
+
+@router.post("/new")
+async def make(request: Request, studio: TheStudio, identity: Identity) -> Response:
+    """Makes a monitor, or says beside each field what is wrong with it; what was typed stays."""
+    given = {name: value for name, value in (await request.form()).items() if name != CSRF_FIELD}
+    try:
+        form = parsed({name: value for name, value in given.items() if isinstance(value, str)})
+        name = await run_in_threadpool(make_monitor, studio, form, identity)
+    except WrongFields as wrong:
+        return _form(request, given, wrong.fields, status=422)
+    return RedirectResponse(f"/monitors/{name}", status_code=303)
+
+
+def _form(request: Request, values: Mapping[str, Any], wrong: Mapping[str, str], status: int = 200) -> Response:
+    shown = {name: "" if values.get(name) is None else str(values[name]) for name in MonitorForm.model_fields}
+    elsewhere = [message for name, message in wrong.items() if name not in MonitorForm.model_fields]
+    return render(request, "new.html", status=status, values=shown, wrong=wrong, elsewhere=elsewhere, sources=SOURCES)

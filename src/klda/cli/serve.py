@@ -1,0 +1,84 @@
+"""`klda serve`: the studio, a page on which a team sees what its keywords bring and decides what to change."""
+
+from __future__ import annotations
+
+import os
+import socket
+import webbrowser
+from pathlib import Path
+from threading import Timer
+from typing import Annotated
+
+import typer
+
+from klda.cli.monitor.options import HOME, Home
+from klda.cli.progress import console
+from klda.errors import MissingExtraError, SettingError
+
+TOKENS = "KLDA_TOKENS"
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs a token.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes one that is free.")] = 8650,
+    home: Home = HOME,
+    tokens: Annotated[
+        Path | None, typer.Option(help=f"File with a line name:secret for each token; also from {TOKENS}.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A further name under which it is reached, as through a proxy.")
+    ] = None,
+    private_sources: Annotated[
+        bool, typer.Option("--private-sources", help="Let forms name sources in the own network.")
+    ] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Serve the studio until Ctrl-C; collecting goes on without it."""
+    try:
+        import uvicorn
+
+        from klda.web.app import create_app
+        from klda.web.settings import StudioSettings, read_tokens
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "klda":
+            raise
+        raise MissingExtraError("the studio needs an extra: pip install 'klda[web]'") from error
+    listening = _listening(host, port)
+    settings = StudioSettings(
+        home,
+        host=host,
+        port=listening.getsockname()[1],
+        tokens=read_tokens(tokens, os.environ.get(TOKENS)),
+        hosts=tuple(allow_host or ()),
+        private_sources=private_sources,
+    )
+    config = uvicorn.Config(
+        create_app(settings),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,  # pages that listen for events would never leave by themselves
+    )
+    console.print(
+        f"The studio is at {settings.address} (Ctrl-C ends it)", markup=False, highlight=False, soft_wrap=True
+    )
+    if open_browser:
+        Timer(0.5, webbrowser.open, [settings.address]).start()
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens, or an error that says why it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host.strip("[]"), port))
+    except OSError as error:
+        made.close()
+        raise SettingError(
+            f"{host}:{port}: cannot be listened on ({error.strerror or error}); choose another with --port"
+        ) from error
+    return made

@@ -1,0 +1,61 @@
+"""Long work: what runs, how far it is, what failed and why; and stopping it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Path, Query
+
+from klda.errors import DataError
+from klda.monitor.background import cancel
+from klda.monitor.jobs import recent, the_job
+from klda.monitor.monitor import Monitor
+from klda.store import Job
+from klda.web.api.models import JobAnswer
+from klda.web.studio import Identity, TheMonitor, TheStudio
+
+router = APIRouter()
+
+JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Id of the job.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most, of each monitor.")]
+
+
+@router.get("/jobs")
+def all_jobs(studio: TheStudio, limit: Limit = 50) -> list[JobAnswer]:
+    """The newest jobs of all monitors, newest first."""
+    found = [answer_for(monitor, job.id, job) for monitor in studio.monitors() for job in recent(monitor, limit)]
+    return sorted(found, key=lambda job: job.created, reverse=True)
+
+
+@router.get("/monitors/{name}/jobs")
+def jobs_of(monitor: TheMonitor, limit: Limit = 50) -> list[JobAnswer]:
+    """The newest jobs of a monitor, newest first."""
+    return [answer_for(monitor, job.id, job) for job in recent(monitor, limit)]
+
+
+@router.get("/monitors/{name}/jobs/{job}")
+def show_job(monitor: TheMonitor, job: JobId) -> JobAnswer:
+    """A job as it stands."""
+    return answer_for(monitor, job)
+
+
+@router.post("/monitors/{name}/jobs/{job}/cancel", status_code=202)
+def cancel_job(monitor: TheMonitor, job: JobId, identity: Identity) -> JobAnswer:
+    """Asks a job to stop, which it does at its next sign of progress; one that has ended stays as it is."""
+    found(monitor, job)
+    cancel(monitor, job, asked_by=identity)
+    return answer_for(monitor, job)
+
+
+def found(monitor: Monitor, name: str) -> Job:
+    """The job of this id; an answer of 404 where there is none."""
+    try:
+        return the_job(monitor, name)
+    except DataError as error:
+        raise HTTPException(404, str(error)) from error
+
+
+def answer_for(monitor: Monitor, name: str, job: Job | None = None) -> JobAnswer:
+    """What is answered about a job; it is looked up unless given."""
+    return JobAnswer.model_validate(asdict(job or found(monitor, name)) | {"monitor": monitor.name})

@@ -1,0 +1,146 @@
+"""What people and programs fill in to make a monitor, and what is wrong with it, field by field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from klda.corpus.matching import Matcher
+from klda.corpus.windows import parse_length
+from klda.errors import KldaError
+from klda.monitor.settings import Approval, Settings
+from klda.types import KeywordSet
+from klda.web.safety.addresses import Resolve, resolved, source_from_form
+from klda.web.studio import NAME
+
+MOST_KEYWORDS = 1000
+SEPARATORS = re.compile(r"[,\n\r;]+")
+
+
+class WrongFields(Exception):
+    """A form with something wrong in it: a message for each field."""
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {message}" for name, message in fields.items()))
+        self.fields = dict(fields)
+
+
+def _split(value: object) -> object:
+    """Keywords as a person types them, as a list."""
+    if isinstance(value, str):
+        return [part.strip() for part in SEPARATORS.split(value) if part.strip()]
+    return value
+
+
+def _nothing(value: object) -> object:
+    """An empty field says nothing."""
+    return None if value == "" else value
+
+
+def _length(text: str) -> str:
+    try:
+        parse_length(text)
+    except KldaError as error:
+        raise ValueError("give a number and a unit, as in 7d, 1d or 6h") from error
+    return text
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(NAME, text):
+        raise ValueError("use lower-case letters, digits, - and _, as in flu-2026")
+    return text
+
+
+def _matchable(keywords: list[str]) -> list[str]:
+    try:
+        Matcher(KeywordSet.of(*keywords))
+    except KldaError as error:
+        raise ValueError(str(error)) from error
+    return keywords
+
+
+Name = Annotated[str, AfterValidator(_name), Field(max_length=63)]
+Keywords = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=200)]],
+    BeforeValidator(_split),
+    AfterValidator(_matchable),
+    Field(min_length=1, max_length=MOST_KEYWORDS),
+]
+Length = Annotated[str, AfterValidator(_length), Field(max_length=10)]
+Name = Annotated[str, AfterValidator(_name), Field(max_length=63, description="Its name, as in `flu-2026`.")]
+Keywords = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=200)]],
+    BeforeValidator(_split),
+    AfterValidator(_matchable),
+    Field(min_length=1, max_length=MOST_KEYWORDS, description="The first list."),
+]
+Length = Annotated[str, AfterValidator(_length), Field(max_length=10, description="As in 7d, 6h.")]
+Limit = Annotated[int | None, BeforeValidator(_nothing), Field(ge=1, le=1_000_000_000)]
+
+
+class MonitorForm(BaseModel):
+    """A monitor to be made."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    name: Name = Field(description="Its name, as in `flu-2026`.")
+    subject: str = Field(min_length=1, max_length=200, description="What it is about, for people.")
+    keywords: Keywords = Field(description="The first list.")
+    kind: Literal["jetstream", "mastodon", "x", "kafka"] = Field(default="jetstream", description="Kind of source.")
+    address: str = Field(default="", max_length=500, description="Address of the source; its public one if empty.")
+    topic: str = Field(default="", max_length=249, description="Topic, of Kafka.")
+    window: Length = Field(default="7d", description="As in 7d, 6h.")
+    max_keywords: Limit = Field(default=None, description="Most keywords of a list.")
+    max_posts: Limit = Field(default=None, description="Most posts that a list may bring in a window.")
+    approval: Approval = Field(default="manual", description="`auto` approves where nothing is flagged.")
+
+
+def parsed(values: Mapping[str, Any]) -> MonitorForm:
+    """The form with these values; `WrongFields` where they cannot be used."""
+    try:
+        return MonitorForm.model_validate(dict(values))
+    except ValidationError as error:
+        raise WrongFields(in_words(error.errors())) from error
+
+
+def in_words(errors: list[Any]) -> dict[str, str]:
+    """What is wrong with each field, as a person would say it."""
+    found: dict[str, str] = {}
+    for error in errors:
+        name = str(error["loc"][0]) if error["loc"] else "form"
+        found.setdefault(name, _WORDS.get(error["type"], str(error["msg"]).removeprefix("Value error, ")))
+    return found
+
+
+def settings_of(form: MonitorForm, *, private: bool, resolve: Resolve = resolved) -> Settings:
+    """The settings of the monitor that a form describes; `WrongFields` where its source may not be used."""
+    try:
+        source = source_from_form(form.kind, form.address, form.topic, private=private, resolve=resolve)
+    except KldaError as error:
+        raise WrongFields({"topic" if "topic" in str(error) else "address": str(error)}) from error
+    limits = {"max_keywords": form.max_keywords, "max_posts": form.max_posts}
+    values = {
+        "subject": form.subject,
+        "keywords": form.keywords,
+        "source": source,
+        "window": form.window,
+        "approval": form.approval,
+        "budget": {name: value for name, value in limits.items() if value is not None},
+    }
+    try:
+        return Settings.of(values, "the form")
+    except KldaError as error:
+        raise WrongFields({"form": str(error)}) from error
+
+
+_WORDS = {
+    "missing": "this is needed",
+    "string_too_short": "this is needed",
+    "too_short": "name at least one keyword",
+    "too_long": f"at most {MOST_KEYWORDS} keywords",
+    "int_parsing": "give a whole number",
+    "greater_than_equal": "give a number of at least 1",
+}

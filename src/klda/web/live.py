@@ -1,0 +1,51 @@
+"""Counts as they grow, sent to whoever watches. All watchers of a monitor share one look at its counts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi.sse import ServerSentEvent
+from starlette.requests import Request
+
+from klda.monitor.flow import now
+from klda.monitor.monitor import Monitor
+
+EVERY = 2.0
+"""Seconds between two looks."""
+MOST_WATCHERS = 200
+
+
+class Live:
+    """The newest counts of each monitor, looked up at most every `EVERY` seconds."""
+
+    def __init__(self) -> None:
+        self.watchers = 0
+        self._seen: dict[str, tuple[float, dict[str, Any]]] = {}
+
+    async def counts(self, monitor: Monitor) -> dict[str, Any]:
+        """What the page shows of a monitor that changes by itself."""
+        known = self._seen.get(monitor.name)
+        if known is not None and time.monotonic() - known[0] < EVERY:
+            return known[1]
+        found = await asyncio.to_thread(now, monitor)
+        state = "collecting" if found.running else "not running"
+        counts = {"total": found.total, "window": found.posts, "state": state}
+        self._seen[monitor.name] = (time.monotonic(), counts)
+        return counts
+
+    async def events(self, request: Request, monitor: Monitor) -> AsyncIterator[ServerSentEvent]:
+        """Yields the counts whenever they have changed, until the reader leaves."""
+        sent: dict[str, Any] | None = None
+        self.watchers += 1
+        try:
+            while not await request.is_disconnected():
+                counts = await self.counts(monitor)
+                if counts != sent:
+                    sent = counts
+                    yield ServerSentEvent(data=counts)
+                await asyncio.sleep(EVERY)
+        finally:
+            self.watchers -= 1

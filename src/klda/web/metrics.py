@@ -1,0 +1,92 @@
+"""What Prometheus asks for: requests as they are answered, and how each monitor stands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from klda.errors import KldaError
+from klda.monitor.flow import now
+from klda.store.jobs import OPEN
+from klda.web.studio import Studio
+
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.5, 10.0)
+
+
+class Metrics:
+    """The registry of one studio."""
+
+    def __init__(self, studio: Studio) -> None:
+        self.registry = CollectorRegistry()
+        labels = ["method", "route"]
+        self.requests = Counter("klda_requests", "Requests answered.", [*labels, "status"], registry=self.registry)
+        self.seconds = Histogram(
+            "klda_request_seconds", "Until an answer began.", labels, registry=self.registry, buckets=BUCKETS
+        )
+        self.registry.register(_Monitors(studio))
+
+
+class Counted:
+    """An ASGI application around another one that counts its answers."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app, self.metrics = app, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began = time.perf_counter()
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                route = getattr(scope.get("route"), "path", "unknown")  # never the path itself: anybody can invent one
+                method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "PUT", "DELETE") else "other"
+                self.metrics.requests.labels(method, route, str(message["status"])).inc()
+                self.metrics.seconds.labels(method, route).observe(time.perf_counter() - began)
+            await send(message)
+
+        await self.app(scope, receive, counted)
+
+
+class _Monitors(Collector):
+    """Looks at the monitors when it is asked."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._studio = studio
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: the monitors are not looked at before somebody asks."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """How each monitor stands."""
+        posts = GaugeMetricFamily("klda_posts", "Posts collected.", labels=["monitor"])
+        window = GaugeMetricFamily("klda_window_posts", "Posts of the newest window.", labels=["monitor"])
+        running = GaugeMetricFamily("klda_running", "Whether a process collects.", labels=["monitor"])
+        waiting = GaugeMetricFamily("klda_waiting_proposals", "Proposals that wait.", labels=["monitor"])
+        jobs = GaugeMetricFamily("klda_open_jobs", "Jobs that have not ended.", labels=["monitor"])
+        failed = GaugeMetricFamily("klda_failed_jobs", "Failed ones of the newest 100 jobs.", labels=["monitor"])
+        down = GaugeMetricFamily("klda_unreadable", "Whether the records cannot be read.", labels=["monitor"])
+        for monitor in self._studio.monitors():
+            name = [monitor.name]
+            try:
+                counts, newest = now(monitor), monitor.records.jobs.newest(100)
+                waits = monitor.records.proposals.waiting_id() is not None
+            except KldaError:
+                down.add_metric(name, 1)
+                continue
+            down.add_metric(name, 0)
+            posts.add_metric(name, counts.total)
+            window.add_metric(name, counts.posts)
+            running.add_metric(name, counts.running)
+            waiting.add_metric(name, waits)
+            jobs.add_metric(name, sum(job.state in OPEN for job in newest))
+            failed.add_metric(name, sum(job.state == "failed" for job in newest))
+        return (posts, window, running, waiting, jobs, failed, down)

@@ -1,0 +1,70 @@
+"""Jobs and health: what runs, how far it is, what failed and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from fastapi import APIRouter, Request, Response
+
+from klda.monitor.background import cancel
+from klda.monitor.jobs import recent
+from klda.store import Job
+from klda.store.jobs import OPEN
+from klda.web.api.jobs import JobId, found
+from klda.web.rendering import render
+from klda.web.studio import Identity, Studio, TheMonitor, TheStudio
+
+router = APIRouter()
+
+SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Row:
+    """A job and whose it is."""
+
+    monitor: str
+    job: Job
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.job.state in OPEN
+
+
+@router.get("/jobs")
+def jobs_page(request: Request, studio: TheStudio) -> Response:
+    """The page."""
+    rows = _rows(studio)
+    health = [(monitor.name, monitor.folder.being_written) for monitor in studio.monitors()]
+    return render(request, "jobs.html", rows=rows, seen=_stamp(rows), health=health)
+
+
+@router.get("/jobs/list")
+def jobs_list(request: Request, studio: TheStudio, seen: str = "") -> Response:
+    """The jobs alone, for a page that looks again; nothing where it has them all."""
+    rows = _rows(studio)
+    if seen == _stamp(rows):
+        return Response(status_code=204)
+    return render(request, "jobs_list.html", rows=rows, seen=_stamp(rows))
+
+
+@router.post("/monitors/{name}/jobs/{job}/cancel")
+def cancel_job(request: Request, studio: TheStudio, monitor: TheMonitor, job: JobId, identity: Identity) -> Response:
+    """Asks a job to stop."""
+    found(monitor, job)
+    cancel(monitor, job, asked_by=identity)
+    rows = _rows(studio)
+    return render(request, "jobs_list.html", rows=rows, seen=_stamp(rows))
+
+
+def _rows(studio: Studio) -> list[Row]:
+    rows = [Row(monitor.name, job) for monitor in studio.monitors() for job in recent(monitor, SHOWN)]
+    return sorted(rows, key=lambda row: (row.is_open, row.job.created), reverse=True)[:SHOWN]
+
+
+def _stamp(rows: list[Row]) -> str:
+    """What changes when anything in the list does."""
+    facts = [(row.job.id, row.job.state, row.job.stage, row.job.done, row.job.cancelled) for row in rows]
+    return sha256(repr(facts).encode()).hexdigest()[:16]

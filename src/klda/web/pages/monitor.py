@@ -1,0 +1,80 @@
+"""A monitor as it stands: what flows in, what each keyword brings, what it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from klda.monitor.background import start
+from klda.monitor.flow import flow, now, yields
+from klda.monitor.monitor import Monitor
+from klda.store.jobs import OPEN
+from klda.store.volume import Period
+from klda.web.charts.topics import name_of, topics_over_time
+from klda.web.charts.volume import volume
+from klda.web.rendering import render
+from klda.web.running import start_running, stop_running
+from klda.web.studio import Identity, TheMonitor
+
+router = APIRouter(prefix="/monitors/{name}")
+
+
+@router.get("")
+def monitor_page(request: Request, monitor: TheMonitor, by: Period = "window") -> Response:
+    """The page of a monitor."""
+    found, zone = monitor.records.topics.latest(), monitor.settings.zone
+    working = [job for job in monitor.records.jobs.newest(20) if job.state in OPEN and job.kind != "collect"]
+    return render(
+        request,
+        "monitor.html",
+        **frame(monitor),
+        **_volume(monitor, by),
+        now=now(monitor),
+        yields=yields(monitor),
+        settings=monitor.settings,
+        gaps=monitor.records.journal.gaps(),
+        topics=found,
+        topics_picture=topics_over_time(found, zone) if found and len(found.windows) > 1 else None,
+        name_of=name_of,
+        working=working,
+    )
+
+
+@router.get("/volume")
+def volume_part(request: Request, monitor: TheMonitor, by: Period = "window") -> Response:
+    """The picture of volume alone, by windows, days or hours."""
+    return render(request, "volume.html", monitor=monitor.name, **_volume(monitor, by))
+
+
+@router.post("/run")
+def run(monitor: TheMonitor, identity: Identity) -> Response:
+    """Begins to collect."""
+    start_running(monitor, identity)
+    return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
+
+
+@router.post("/stop")
+def stop(monitor: TheMonitor, identity: Identity) -> Response:
+    """Ends collecting; what has come is stored first."""
+    stop_running(monitor, identity)
+    return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
+
+
+@router.post("/topics")
+def learn(monitor: TheMonitor, identity: Identity) -> Response:
+    """Begins to work out topics of the newest window."""
+    start(monitor, "topics", asked_by=identity)
+    return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
+
+
+def frame(monitor: Monitor) -> dict[str, Any]:
+    """What `monitor_base.html` shows on every page of a monitor."""
+    waiting = monitor.records.proposals.waiting_id()
+    return {"monitor": monitor.name, "subject": monitor.settings.subject, "waiting": waiting is not None}
+
+
+def _volume(monitor: Monitor, by: Period) -> dict[str, Any]:
+    points = flow(monitor, by)
+    return {"by": by, "volume_picture": volume(points, by, monitor.settings.zone) if points else None}
