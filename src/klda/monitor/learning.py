@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Ragged, merged
+from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
 from klda.selection.arrays import Floats
@@ -42,8 +43,13 @@ class Learning:
         return np.where(sampled, 1 / self.share if self.share else 0.0, 1.0)
 
 
-def learning(monitor: Monitor, window: Window, *, progress: Progress = silent) -> Learning:
-    """What is known at the end of a window, from as many windows as the settings say."""
+def learning(
+    monitor: Monitor, window: Window, *, vocabulary: Vocabulary | None = None, progress: Progress = silent
+) -> Learning:
+    """What is known at the end of a window, from as many windows as the settings say.
+
+    vocabulary: words that keep their numbers, for a model that goes on.
+    """
     settings, store = monitor.settings, monitor.posts()
     windows = _windows(monitor, window)
     collected, sampled = store.read(windows), store.read(windows, sample=True)
@@ -57,6 +63,8 @@ def learning(monitor: Monitor, window: Window, *, progress: Progress = silent) -
         window=monitor.windowing,
         settings=settings.text(),
         adjacent=settings.adjacent,
+        vocabulary=vocabulary,
+        extend_vocabulary=vocabulary is not None,
         progress=progress,
     )
     corpus = corpus.with_history([monitor.active_in(w) for w in corpus.windows])

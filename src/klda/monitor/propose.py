@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
+from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
 from klda.monitor.choices import choices_of, save_choices
 from klda.monitor.close import closed
@@ -11,6 +13,7 @@ from klda.monitor.flags import flags
 from klda.monitor.forecast import with_forecast
 from klda.monitor.jobs import recorded
 from klda.monitor.learning import learning
+from klda.monitor.models import RecordedKLDA, earlier_model, keep_model
 from klda.monitor.monitor import Monitor
 from klda.policies.protocol import Policy
 from klda.policies.recommend import recommend
@@ -39,13 +42,14 @@ def propose_within(monitor: Monitor, window: Window | None, progress: Progress) 
 
 def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposal:
     settings, records = monitor.settings, monitor.records
-    known = learning(monitor, last, progress=progress)
+    policy = _policy(monitor, last)
+    known = learning(monitor, last, vocabulary=_vocabulary(policy), progress=progress)
     budget, first = settings.budget.budget(), settings.first_keywords()
     sources = [name for name in settings.candidates.sources if name != "sample" or known.sample is not None]
     proposal = recommend(
         known.corpus,
         records.keywords.active(),
-        policy=_policy(monitor),
+        policy=policy,
         sources=sources,
         n_candidates=settings.candidates.size,
         budget=budget,
@@ -58,20 +62,31 @@ def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposa
         proposal, known.corpus, first, max_distance=settings.max_distance, budget=budget, seed=settings.seed
     )
     choices = choices_of(proposal, known, settings)
-    name = records.proposals.save(proposal, flags=against)
+    model = keep_model(monitor, last, policy) if isinstance(policy, RecordedKLDA) else None
+    name = records.proposals.save(proposal, flags=against, model=model)
     if choices is not None:
         save_choices(monitor, name, choices)
     records.journal.note("klda", "propose", name, window=proposal.window, flags=list(against))
     return records.proposals.get(name)
 
 
-def _policy(monitor: Monitor) -> Policy:
+def _policy(monitor: Monitor, last: Window) -> Policy:
     """The policy of the settings; what all monitors have is passed on to those policies that have a use for it."""
     settings = monitor.settings
     common = {"novelty": settings.novelty, "anchor": settings.anchor, "founding": settings.first_keywords()}
     takes = inspect.signature(type(policy_named(settings.policy))).parameters
-    given = {name: value for name, value in common.items() if name in takes}
+    given: dict[str, Any] = {name: value for name, value in common.items() if name in takes}
+    if settings.policy == RecordedKLDA.name:
+        policy = RecordedKLDA(**(given | settings.policy_settings))
+        policy.earlier = earlier_model(monitor, last, policy.shape())
+        return policy
     return policy_named(settings.policy, **(given | settings.policy_settings))
+
+
+def _vocabulary(policy: Policy) -> Vocabulary | None:
+    """The words of the model that a policy goes on from."""
+    earlier = policy.earlier if isinstance(policy, RecordedKLDA) else None
+    return earlier.model.vocabulary_ if earlier else None
 
 
 def _last_closed(monitor: Monitor) -> Window:

@@ -123,6 +123,10 @@ class Settings(_Table):
     min_count: int = Field(default=3, ge=1)
     """Rarer words share one placeholder."""
     policy: str = "klda"
+    training: Literal["scratch", "continue"] = "scratch"
+    """Whether the model of the policy `klda` learns from the whole history, or goes on with what is new."""
+    keep_models: int = Field(default=4, ge=1)
+    """So many of the newest models are kept."""
     novelty: Share = 0.5
     anchor: Share = 0.5
     seed: int = 0

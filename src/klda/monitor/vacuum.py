@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from klda.corpus.windows import parse_length
+from klda.monitor.model_files import drop_models, sweep_models
 from klda.monitor.monitor import Monitor
 from klda.store import PostStore
 from klda.store.posts import GRACE
@@ -45,6 +46,9 @@ def forget(monitor: Monitor, store: PostStore, older_than: str | None = None, *,
     if retention is not None:
         expired = store.expire(monitor.clock() - parse_length(retention))
         _withdraw(monitor, expired)
+        old = {window.start for window in expired}
+        drop_models(monitor, [m for m in records.journal.models(100_000) if m.window_start in old])
+    sweep_models(monitor, grace)
     files = store.vacuum(grace)
     records.volume.catch_up(store)
     names = [str(window) for window in expired]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from klda.store import schema
 from klda.store.database import Database, upsert
@@ -44,6 +44,11 @@ class TrainedModel:
     made: datetime
     path: str
     facts: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; times in ISO 8601."""
+        times = {"window": self.window_start.isoformat(), "made": self.made.isoformat()}
+        return {"id": self.id, **times, "path": self.path, **self.facts}
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,12 @@ class Journal:
         row = {"id": name, "monitor": self.monitor, "window_start": window_start, "made": self.clock()}
         self.database.write(lambda c: upsert(c, schema.models, [row | {"path": path, "facts": facts}]))
         return name
+
+    def remove_model(self, name: str) -> None:
+        """Takes a model out of the records; proposals that were made with it go on naming it."""
+        t = schema.models
+        chosen = (t.c.monitor == self.monitor) & (t.c.id == name)
+        self.database.write(lambda c: c.execute(delete(t).where(chosen)))
 
     def models(self, limit: int = 100) -> list[TrainedModel]:
         """The newest models, newest first."""

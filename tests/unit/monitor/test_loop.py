@@ -293,5 +293,5 @@ def test_a_word_that_one_author_pushes_is_not_taken_up_by_itself(make: Make) -> 
         saved = monitor.records.proposals.waiting()
         assert saved is not None
         assert "buyfoo" in saved.proposal.add
-        assert "buyfoo: 100% of its posts come from one author" in saved.flags
+        assert "buyfoo: 100% of its posts are from one author" in saved.flags
         assert "buyfoo" not in monitor.records.keywords.active()

@@ -30,9 +30,14 @@ def history(
     with opened(home, name) as monitor:
         stories = work(monitor, keyword)
         proposals = monitor.records.proposals.newest()
+        models = monitor.records.journal.models()
     if output is Format.json:
-        plain = [{"id": p.id, "window": p.proposal.window, "state": p.state, "flags": list(p.flags)} for p in proposals]
-        print_json({"keywords": [story.to_dict() for story in stories], "proposals": plain})
+        plain = [
+            {"id": p.id, "window": p.proposal.window, "state": p.state, "flags": list(p.flags), "model": p.model}
+            for p in proposals
+        ]
+        told = {"keywords": [story.to_dict() for story in stories], "proposals": plain}
+        print_json(told | {"models": [model.to_dict() for model in models]})
         return
     spans = [
         (s.keyword, _day(span.started), _day(span.ended) if span.ended else "active", span.decided_by, span.reason)
@@ -45,8 +50,11 @@ def history(
         print_table("Posts", ("window", "expected", "realised"), outcomes)
         return
     print_table("Latest window", ("keyword", "window", "expected", "realised"), _latest(stories))
-    rows = [(p.id, (p.proposal.window or "")[:10], p.state, "; ".join(p.flags)) for p in proposals]
-    print_table("Proposals", ("id", "for", "state", "flags"), rows)
+    rows = [(p.id, (p.proposal.window or "")[:10], p.state, p.model or "", "; ".join(p.flags)) for p in proposals]
+    print_table("Proposals", ("id", "for", "state", "model", "flags"), rows)
+    if models:
+        kept = [(m.id, _day(m.window_start), m.facts.get("training"), m.facts.get("bound"), m.path) for m in models]
+        print_table("Models", ("id", "up to", "training", "bound", "where"), kept)
 
 
 def _latest(stories: list[KeywordStory]) -> Iterator[tuple[Any, ...]]:

@@ -48,6 +48,9 @@ def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> 
     print_table(f"Monitor {name}", ("what", "value"), facts.items())
     rows = [(w["start"][:16].replace("T", " "), w["posts"], "closed" if w["closed"] else "open") for w in state.windows]
     print_table("Windows", ("start", "posts", "state"), rows)
+    models = [(m["window"][:10], m["training"], m["bound"], m["words"], m["bytes"], m["path"]) for m in state.models]
+    if models:
+        print_table("Models", ("up to", "training", "bound", "words", "bytes", "where"), models)
     if waiting is not None:
         from klda.cli.output import ListFormat
 

@@ -1,0 +1,119 @@
+"""The models that proposals were made with: kept in the monitor's folder, recorded, and taken up again.
+
+With `training = "continue"` a proposal goes on from the model of the windows before and trains on what is new; with
+`"scratch"` each learns from the whole history. Either way its model is kept, the newest few of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.recode import frequent_vocabulary, recoded
+from klda.corpus.vocabulary import Vocabulary
+from klda.errors import FormatError
+from klda.monitor.model_files import drop_models
+from klda.monitor.monitor import Monitor
+from klda.policies.klda import KLDAPolicy
+from klda.policies.word_counts import word_counts
+from klda.store.layout import window_name
+from klda.store.schema import new_id
+from klda.types import Progress, Window
+
+if TYPE_CHECKING:
+    from klda.model.klda import KLDA
+
+OUTGROWN = 2
+"""A model that goes on learns new words and forgets none; with so many times `n_words`, it starts anew."""
+_SHAPING = ("n_topics", "iterations", "n_words", "half_life")
+"""Settings of the policy that shape a model: with others, it cannot go on."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A model to go on from, the last window that it has seen, and its id."""
+
+    model: KLDA
+    window: datetime
+    id: str
+
+
+@dataclass
+class RecordedKLDA(KLDAPolicy):
+    """The policy `klda`, which goes on from an earlier model where there is one, and keeps what it trained."""
+
+    earlier: Earlier | None = None
+    trained: KLDA | None = field(default=None, init=False)
+    continued: bool = field(default=False, init=False)
+
+    def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
+        news = self._news(history)
+        if self.earlier is None or news is None:
+            self.trained = super()._trained(history, seed, progress)
+        else:
+            model = self.earlier.model.set_params(random_state=seed, pretraining_iterations=self.iterations)
+            self.trained = model.partial_fit(recoded(news, self._words(news, model.vocabulary_)), progress=progress)
+            self.continued = True
+        return self.trained
+
+    def _news(self, history: Corpus) -> Corpus | None:
+        """The windows that the earlier model has not seen; None where it cannot go on with them."""
+        if self.earlier is None or len(self.earlier.model.vocabulary_) > OUTGROWN * self.n_words:
+            return None
+        seen = sum(window.start <= self.earlier.window for window in history.windows)
+        news = history.span(seen, history.n_windows)
+        return news if 0 < seen < history.n_windows and len(news) else None
+
+    def _words(self, news: Corpus, known: Vocabulary) -> Vocabulary:
+        """What is known, and behind it the frequent words of the news."""
+        counts = np.sort(word_counts(news))[::-1]
+        found = frequent_vocabulary(news, int(counts[min(self.n_words, len(counts) - 1)]) + 1)
+        forms = zip(found.words[1:], found.forms[1:], found.form_counts[1:], strict=True)
+        return known.extend({w: dict(zip(f, n, strict=True)) for w, f, n in forms if w not in known})
+
+    def shape(self) -> dict[str, Any]:
+        """The settings that shape its model."""
+        return {name: getattr(self, name) for name in _SHAPING}
+
+
+def earlier_model(monitor: Monitor, window: Window, shape: dict[str, Any]) -> Earlier | None:
+    """The newest model from before a window that can go on, where the settings say so."""
+    if monitor.settings.training != "continue":
+        return None
+    from klda.model.klda import KLDA  # brings torch
+
+    for found in monitor.records.journal.models():
+        if found.window_start < window.start and found.facts.get("shape") == shape:
+            try:
+                return Earlier(KLDA.load(monitor.folder.path / found.path), found.window_start, found.id)
+            except FormatError as error:
+                monitor.records.journal.note("klda", "no model", found.id, reason=str(error))
+    return None
+
+
+def keep_model(monitor: Monitor, window: Window, policy: RecordedKLDA) -> str | None:
+    """The id under which the model that the policy trained is kept; None where it trained none."""
+    if policy.trained is None:
+        return None
+    journal, model = monitor.records.journal, policy.trained
+    path = Path("models") / f"{window_name(window.start).replace(':', '')}-{new_id()}"
+    folder = monitor.folder.path / path
+    model.save(folder)
+    facts = {
+        "policy": policy.name,
+        "training": "continue" if policy.continued else "scratch",
+        "from": policy.earlier.id if policy.earlier and policy.continued else None,
+        "shape": policy.shape(),
+        "bound": model.history_[-1][2] if model.history_ else None,
+        "words": len(model.vocabulary_),
+        "candidates": len(model.candidates_),
+        "bytes": sum(file.stat().st_size for file in folder.iterdir()),
+    }
+    name = journal.add_model(window.start, str(path), **facts)
+    drop_models(monitor, journal.models()[monitor.settings.keep_models :])
+    return name
