@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from klda.corpus.nameless import nameless
+
 Ints = NDArray[np.int64]
 Words = NDArray[np.int32]
+
+IN_MEMORY = 64 << 20
+"""Bytes from which an array that is put together lies in a file instead; see `klda.corpus.nameless`."""
+BLOCK = 1 << 17
+"""Lists gathered at a time when there are many."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +43,7 @@ class Ragged:
     def joined(cls, parts: Sequence[Ragged]) -> Ragged:
         """The lists of all parts, one part after another."""
         lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)])
-        values = np.concatenate([np.zeros(0, dtype=np.int32), *(part.values for part in parts)])
-        return cls(offsets(lengths), values)
+        return cls(offsets(lengths), end_to_end([np.zeros(0, dtype=np.int32), *(part.values for part in parts)]))
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -58,7 +64,7 @@ class Ragged:
     def take(self, index: Ints) -> Ragged:
         """The lists at these positions, in that order."""
         lengths = self.lengths[index]
-        return Ragged(offsets(lengths), self.values[gather(self.indptr[index], lengths)])
+        return Ragged(offsets(lengths), picked(self.values, self.indptr[index], lengths))
 
     def lists(self) -> list[list[int]]:
         """Plain lists, for tests and small outputs."""
@@ -87,7 +93,7 @@ class Documents:
     @property
     def lengths(self) -> Ints:
         """Tokens of each document. # (D,)"""
-        return np.diff(offsets(self.counts)[self.indptr])
+        return sums(self.counts, self.indptr)
 
     def take(self, index: Ints | slice) -> Documents:
         """The documents at these positions; a slice copies nothing but the offsets."""
@@ -105,12 +111,11 @@ class Documents:
                     self.post[start:stop],
                 )
             index = np.arange(start, stop, step)
-        lengths = np.diff(self.indptr)[index]
-        where = gather(self.indptr[index], lengths)
+        starts, lengths = self.indptr[index], np.diff(self.indptr)[index]
         return Documents(
             offsets(lengths),
-            self.words[where],
-            self.counts[where],
+            picked(self.words, starts, lengths),
+            picked(self.counts, starts, lengths),
             self.time[index],
             self.window[index],
             self.post[index],
@@ -134,7 +139,7 @@ def concatenated(first: Documents, second: Documents) -> Documents:
     names = ("words", "counts", "time", "window", "post")
     return Documents(
         np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]]),
-        *(np.concatenate([getattr(first, name), getattr(second, name)]) for name in names),
+        *(end_to_end([getattr(first, name), getattr(second, name)]) for name in names),
     )
 
 
@@ -180,3 +185,40 @@ def gather(starts: Ints, lengths: Ints) -> Ints:
     total = int(lengths.sum())
     shift = np.repeat(starts - offsets(lengths)[:-1], lengths)
     return np.arange(total, dtype=np.int64) + shift
+
+
+def picked(values: NDArray[Any], starts: Ints, lengths: Ints) -> NDArray[Any]:
+    """The values of runs that begin at `starts`, end to end; in a file when they are many, a block at a time.
+
+    >>> picked(np.array([7, 8, 9]), np.array([2, 0]), np.array([1, 2]))
+    array([9, 7, 8])
+    """
+    size = int(lengths.sum())
+    if size * values.itemsize <= IN_MEMORY:
+        return values[gather(starts, lengths)]
+    found, done = nameless(size, values.dtype), 0
+    for low in range(0, len(starts), BLOCK):
+        some = values[gather(starts[low : low + BLOCK], lengths[low : low + BLOCK])]
+        found[done : done + len(some)] = some
+        done += len(some)
+    return found
+
+
+def end_to_end(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The arrays one after another; in a file when they are large."""
+    size, dtype = sum(map(len, arrays)), np.result_type(*arrays)
+    found = np.empty(size, dtype) if size * dtype.itemsize <= IN_MEMORY else nameless(size, dtype)
+    return np.concatenate(arrays, out=found)
+
+
+def sums(values: NDArray[Any], indptr: Ints) -> Ints:
+    """The sum of each run of whole numbers, a block of runs at a time. # (rows,)
+
+    >>> sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
+    array([3, 0, 3])
+    """
+    found = np.empty(len(indptr) - 1, dtype=np.int64)
+    for low in range(0, len(found), BLOCK):
+        edges = indptr[low : low + BLOCK + 1]
+        found[low : low + BLOCK] = np.diff(offsets(values[edges[0] : edges[-1]])[edges - edges[0]])
+    return found

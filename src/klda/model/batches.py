@@ -61,7 +61,7 @@ def make_batch(data: TrainingData, documents: Ints) -> Batch:
     pair = gather(data.observed.indptr[documents], n_pairs)
     n_cover = data.cover.indptr[pair + 1] - data.cover.indptr[pair]
     cover = data.cover.values[gather(data.cover.indptr[pair], n_cover)]
-    moved = np.repeat(token_start[:-1] - data.indptr[documents], n_pairs)  # from places in the data to local ones
+    moved = np.repeat(token_start[:-1], n_pairs)  # from places in a document to those in the batch
     return Batch(
         documents,
         data.words[token],
@@ -70,7 +70,7 @@ def make_batch(data: TrainingData, documents: Ints) -> Batch:
         pair,
         data.observed.values[pair],
         offsets(n_pairs),
-        cover + np.repeat(moved, n_cover),
+        np.repeat(moved, n_cover) + cover,
         offsets(n_cover),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from klda.corpus.documents import Documents, Ints, Ragged, Words, gather, offsets
+from klda.corpus.documents import BLOCK, Documents, Ints, Ragged, Words, gather, offsets, picked, sums
 from klda.errors import SettingError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class TrainingData:
     @cached_property
     def lengths(self) -> Ints:
         """Tokens of each document. # (D,)"""
-        return np.diff(np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])[self.indptr])
+        return sums(self.counts, self.indptr)
 
     @cached_property
     def n_tokens(self) -> float:
@@ -60,8 +61,11 @@ class TrainingData:
     @cached_property
     def word_frequency(self) -> Floats:
         """How often each word occurs, weighted like the documents. # (V,)"""
-        per_token = np.repeat(self.weights, np.diff(self.indptr)) * self.counts
-        return np.asarray(np.bincount(self.words, per_token, self.n_words), dtype=np.float64)
+        found = np.zeros(self.n_words)
+        for some in self._blocks():
+            per_token = np.repeat(some.weights, np.diff(some.indptr)) * some.counts
+            found += np.bincount(some.words, per_token, self.n_words)
+        return found
 
     @cached_property
     def keyword_frequency(self) -> Floats:
@@ -71,12 +75,18 @@ class TrainingData:
     @cached_property
     def keyword_weight(self) -> Floats:
         """How much the documents that carry each candidate count together. # (Q,)"""
-        per_pair = np.repeat(self.weights, self.observed.lengths)
-        return np.asarray(np.bincount(self.observed.values, per_pair, self.n_keywords), dtype=np.float64)
+        found = np.zeros(self.n_keywords)
+        for some in self._blocks():
+            per_pair = np.repeat(some.weights, some.observed.lengths)
+            found += np.bincount(some.observed.values, per_pair, self.n_keywords)
+        return found
 
     @cached_property
     def cover(self) -> Ragged:
-        """For each pair the places (in `words`) of the document's tokens that its candidate covers."""
+        """For each pair which of its document's entries in `words`, counted from 0, its candidate covers."""
+        return Ragged.joined([some._covered() for some in self._blocks()])
+
+    def _covered(self) -> Ragged:
         pair_document = self.observed.rows
         keyword = self.observed.values.astype(np.int64)
         n_each = self.keyword_words.lengths[keyword]
@@ -87,7 +97,13 @@ class TrainingData:
         at = np.searchsorted(places, wanted)
         hit = at < len(places)
         hit[hit] = places[at[hit]] == wanted[hit]
-        return Ragged(offsets(np.bincount(pair[hit], minlength=self.n_pairs)), at[hit].astype(np.int32))
+        own = at[hit] - self.indptr[pair_document[pair[hit]]]
+        return Ragged(offsets(np.bincount(pair[hit], minlength=self.n_pairs)), own.astype(np.int32))
+
+    def _blocks(self) -> Iterator[TrainingData]:
+        """The documents a stretch at a time, so that what is worked out for each token need not be held for all."""
+        for start in range(0, max(1, len(self)), BLOCK):
+            yield self.stretch(start, min(start + BLOCK, len(self)))
 
     def take(self, index: Ints) -> TrainingData:
         """The documents at these positions, with the weights scaled to mean 1 again."""
@@ -110,12 +126,11 @@ class TrainingData:
 
     def pick(self, index: Ints) -> TrainingData:
         """The documents at these positions; their weights stay as they are."""
-        lengths = np.diff(self.indptr)[index]
-        where = gather(self.indptr[index], lengths)
+        starts, lengths = self.indptr[index], np.diff(self.indptr)[index]
         return TrainingData(
             offsets(lengths),
-            self.words[where],
-            self.counts[where],
+            picked(self.words, starts, lengths),
+            picked(self.counts, starts, lengths),
             self.observed.take(index),
             self.keyword_words,
             self.n_words,

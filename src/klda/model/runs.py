@@ -122,7 +122,7 @@ def fingerprint(data: TrainingData) -> str:
     """A checksum of the arrays that a run trains on."""
     digest = hashlib.sha256()
     for array in (data.indptr, data.words, data.counts, data.observed.indptr, data.observed.values, data.weights):
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 
