@@ -1,8 +1,7 @@
 """Log-probabilities of given words under a linear layer and a softmax over the vocabulary, in few passes of memory.
 
 With S keyword sets, K topics and V words the (K, S, V) array is what an iteration's time goes into. It is written
-once, exponentiated in place, and turned in place into the gradient: expected counts minus sparse counts. All of this
-goes topic by topic, so that a topic's part is still in the cache when the next operation wants it.
+once, exponentiated in place, and turned in place into the gradient: expected counts minus sparse counts.
 """
 
 from __future__ import annotations
@@ -33,36 +32,31 @@ class Workspace:
         return buffer[:needed].view(shape)
 
 
-def _exponentiate(
-    features: Tensor, weight: Tensor, at: Tensor, cube: Tensor, *, shifted: bool = False
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Fills the cube with multiples of e^logit. # (S, F + 1), (F + 1, K, V), (T,), (K, S, V) → (T, K), (S, K), (S, K)
-
-    Gives the logits at `at`, the sums of the multiples over words, and log Σ e^logit.
-    """
-    picked, totals, shifts = [], [], []
-    ones = cube.new_ones(cube.shape[2])
-    for topic, logits in enumerate(cube):
-        torch.mm(features, weight[:, topic], out=logits)
-        picked.append(logits.view(-1)[at])
-        if shifted:
-            shifts.append(logits.amax(1))
-            logits.sub_(shifts[-1][:, None])
-        totals.append(torch.mv(logits.exp_(), ones))
-    total = torch.stack(totals, 1)
-    return torch.stack(picked, 1), total, total.log() + torch.stack(shifts, 1) if shifted else total.log()
+def _sum_exponentials(cube: Tensor) -> Tensor:
+    """Exponentiates in place; the sums over words. # (K, S, V) → (S, K)"""
+    rows = cube.exp_().view(-1, cube.shape[2])
+    # A product with ones sums in one quick pass.
+    return torch.mv(rows, rows.new_ones(rows.shape[1])).view(cube.shape[:2]).t()
 
 
 class _WordLogProbability(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, features: Tensor, weight: Tensor, bag: Tensor, word: Tensor, workspace: Workspace) -> Tensor:
-        n_topics, n_words = weight.shape[1:]
+        n_sets, (n_topics, n_words) = len(features), weight.shape[1:]
+        cube = workspace.take(n_topics, n_sets, n_words, like=features)
         with_one = pad(features, (0, 1), value=1.0)  # (S, F + 1)  the 1 meets the bias
-        cube = workspace.take(n_topics, len(features), n_words, like=features)
-        at = bag * n_words + word  # (T,)
-        picked, total, log_total = _exponentiate(with_one, weight, at, cube)
+        product = with_one.expand(n_topics, -1, -1), weight.transpose(0, 1)
+        torch.bmm(*product, out=cube)
+        first = n_sets * n_words * torch.arange(n_topics, device=bag.device)
+        at = (bag * n_words + word)[:, None] + first  # (T, K)
+        picked = cube.view(-1)[at]
+        total = _sum_exponentials(cube)
+        log_total = total.log()
         if not bool((log_total.abs() < _LARGEST).all()):  # rare: logits beyond what a float can exponentiate
-            picked, total, log_total = _exponentiate(with_one, weight, at, cube, shifted=True)
+            torch.bmm(*product, out=cube)
+            largest = cube.amax(2)  # (K, S)
+            total = _sum_exponentials(cube.sub_(largest[..., None]))
+            log_total = total.log() + largest.t()
         ctx.save_for_backward(with_one, weight, bag, at, total)
         ctx.cube, ctx.written = cube, cube._version
         return picked - log_total[bag]
@@ -80,13 +74,12 @@ class _WordLogProbability(torch.autograd.Function):
         if not bool((counts.abs() < math.exp(_LARGEST)).all()):
             cube.mul_(scale.t()[..., None])
             counts, scale = gradient, torch.ones_like(scale)
-        of_features = torch.zeros_like(with_one[:, :-1])
+        cube.view(-1).index_add_(0, at.view(-1), counts.view(-1))
         of_weight = torch.empty_like(weight)
-        for topic, logits in enumerate(cube):
-            by_row = scale[:, topic, None]  # (S, 1)
-            logits.view(-1).index_add_(0, at, counts[:, topic])
-            torch.mm((with_one * by_row).t(), logits, out=of_weight[:, topic])
-            of_features.addcmul_(torch.mm(logits, weight[:-1, topic].t()), by_row)
+        torch.bmm((with_one[..., None] * scale[:, None]).permute(2, 1, 0), cube, out=of_weight.transpose(0, 1))
+        # The bias's own feature is constant; 32 columns instead of 33 also make this product twice as fast.
+        by_topic = torch.bmm(cube, weight[:-1].permute(1, 2, 0))  # (K, S, F)
+        of_features = torch.einsum("ksf,sk->sf", by_topic, scale)
         return of_features, of_weight, None, None, None
 
 
