@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn.functional import embedding_bag
 
-LOOK_EVERY = 4
+LOOK_EVERY = 3
 """Iterations between two looks at how far γ still moves."""
 
 
@@ -25,8 +26,8 @@ def expectation(
 ) -> tuple[Tensor, Tensor]:
     """γ and φ after alternating φ ∝ β e^Ψ(γ) and γ = f + Σ φ, until γ moves less than the tolerance on average.
 
-    word_log_probability: (T, K), counts and row: (T,), prior: (R, K); gives (R, K) and (T, K). γ starts at
-    prior + tokens / K. Ψ(Σ γ) is the same for all topics of a row, so it drops out of φ. `mean` may be taken over the
+    word_log_probability: (T, K); counts and row: (T,), rows ascending; prior: (R, K); gives (R, K) and (T, K). γ starts
+    at prior + tokens / K. Ψ(Σ γ) is the same for all topics of a row, so it drops out of φ. `mean` may be taken over the
     rows of other workers too, so that all end at the same iteration.
 
     >>> log_beta = torch.tensor([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]).log()
@@ -41,23 +42,20 @@ def expectation(
         start = prior + (tokens / n_topics)[:, None]
     # Each token's largest β is scaled to 1: only ratios between topics matter, and rare words must not underflow.
     likelihood = torch.exp(word_log_probability - word_log_probability.amax(1, keepdim=True))  # (T, K)
-    before = gamma = start
-    phi = torch.empty_like(likelihood)
+    # Tokens lie along the rows, so a sum over the tokens of each row is a sum over a bag.
+    token = torch.arange(len(row), device=row.device)
+    first = torch.searchsorted(row, torch.arange(len(prior), device=row.device))  # (R,)
     ones = likelihood.new_ones(n_topics)
+    joint = torch.empty_like(likelihood)
+    gamma = start
     for iteration in range(1, iterations + 1):
         before = gamma
-        _responsibilities(likelihood, before, row, counts, ones, out=phi)
-        gamma = prior.index_add(0, row, phi)
+        weight = torch.digamma(before).exp_()  # (R, K)
+        torch.mul(likelihood, weight.index_select(0, row), out=joint)
+        evidence = torch.mv(joint, ones)  # (T,)  φ = joint / evidence
+        share = embedding_bag(token, likelihood, first, mode="sum", per_sample_weights=counts / evidence)
+        gamma = torch.addcmul(prior, weight, share)
         # Looking costs about half an iteration, so not every one is looked at.
         if tolerance and iteration % LOOK_EVERY == 0 and mean((gamma - before).abs_()) < tolerance:
             break
-    return gamma, _responsibilities(likelihood, before, row, torch.ones_like(counts), ones, out=phi)
-
-
-def _responsibilities(
-    likelihood: Tensor, gamma: Tensor, row: Tensor, counts: Tensor, ones: Tensor, out: Tensor
-) -> Tensor:
-    """φ given γ, times the counts. # (T, K)"""
-    weight = torch.digamma(gamma).exp_()  # (R, K)
-    torch.mul(likelihood, weight.index_select(0, row), out=out)
-    return out.mul_((counts / torch.mv(out, ones))[:, None])
+    return gamma, joint.div_(evidence[:, None])
