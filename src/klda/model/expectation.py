@@ -27,8 +27,8 @@ def expectation(
     """γ and φ after alternating φ ∝ β e^Ψ(γ) and γ = f + Σ φ, until γ moves less than the tolerance on average.
 
     word_log_probability: (T, K); counts and row: (T,), rows ascending; prior: (R, K); gives (R, K) and (T, K). γ starts
-    at prior + tokens / K. Ψ(Σ γ) is the same for all topics of a row, so it drops out of φ. `mean` may be taken over the
-    rows of other workers too, so that all end at the same iteration.
+    at prior + tokens / K. Ψ(Σ γ) is the same for all topics of a row, so it drops out of φ. `mean` may be taken over
+    the rows of other workers too, so that all end at the same iteration.
 
     >>> log_beta = torch.tensor([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]).log()
     >>> one_row = torch.zeros(3, dtype=torch.long)
