@@ -35,6 +35,12 @@ def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
     return keywords
 
 
+def check_local(address: str | None) -> None:
+    """Refuses the address of a cluster where work is done on this machine."""
+    if address is not None:
+        raise SettingError(f"--address {address} means a Ray cluster; add --engine ray")
+
+
 def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
     """Foreign column names by the field they hold, from `field=column` pairs.
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
-from klda.cli.arguments import parse_mapping
+from klda.cli.arguments import check_local, parse_mapping
 from klda.cli.output import Format, estimate_text, out, print_json, print_table
 from klda.cli.progress import console, progress_bar
 from klda.errors import SettingError
+
+if TYPE_CHECKING:
+    from klda.evaluation.backtest import Map
 
 OPEN_POLICIES = "klda,counting-scored,counting,viral,frequent,random,static"
 
@@ -40,6 +45,8 @@ def backtest(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
     work: Annotated[Path | None, typer.Option(help="Where results are kept, to go on after a stop.")] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.")] = None,
+    engine: o.EngineName = o.Engine.local,
+    address: o.Address = None,
     output: o.OutputFormat = Format.table,
     seed: o.Seed = 0,
 ) -> None:
@@ -47,7 +54,6 @@ def backtest(
     from klda.cli.inputs import Reading
     from klda.evaluation.backtest import BacktestSettings, run, tasks
     from klda.evaluation.open_loop import HISTORIES
-    from klda.evaluation.parallel import process_map
     from klda.evaluation.subjects import load_subjects
     from klda.evaluation.summary import closed_summary, open_summary
 
@@ -73,7 +79,8 @@ def backtest(
         windows = windows_to_test(test_weeks, replay.archive)
         jobs = tasks(replay.archive, replay.corpus, replay.results(settings), chosen, settings, windows)
         try:
-            results = list(run(jobs, map=process_map(workers), progress=progress))
+            with _spread(engine, address, workers) as spread:
+                results = list(run(jobs, map=spread, progress=progress))
         except KeyboardInterrupt:
             console.print("Interrupted; the cases that ended are kept. The same command goes on.", markup=False)
             raise typer.Exit(130) from None
@@ -92,6 +99,23 @@ def backtest(
         _print_closed(summary)
     else:
         _print_open(summary, settings.tops)
+
+
+@contextmanager
+def _spread(engine: o.Engine, address: str | None, workers: int | None) -> Iterator[Map]:
+    """How cases are spread: over processes of this machine, or as tasks of a Ray cluster."""
+    if engine is o.Engine.local:
+        from klda.evaluation.parallel import process_map
+
+        check_local(address)
+        yield process_map(workers)
+        return
+    from klda.cli.engines import on_ray
+
+    with on_ray(address, workers):
+        from klda.scale.tasks import task_map
+
+        yield task_map()
 
 
 def _print_open(summary: dict[str, Any], tops: tuple[int, ...]) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from klda.cli.output import Format
+
+
+class Engine(StrEnum):
+    """Where work is done."""
+
+    local = "local"
+    ray = "ray"
+
 
 Files = Annotated[
     list[Path],
@@ -41,4 +50,9 @@ MinCount = Annotated[int, typer.Option("--min-count", min=1, help="Rarer words s
 Stem = Annotated[bool, typer.Option("--stem", help="Match every form of a typed keyword's stem, not only as typed.")]
 Adjacent = Annotated[bool, typer.Option("--adjacent", help="Words of a phrase must stand side by side.")]
 OutputFormat = Annotated[Format, typer.Option("--format", help="How to print the result.")]
+EngineName = Annotated[Engine, typer.Option("--engine", help="Work on this machine, or on Ray (klda[ray]).")]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", help="Ray cluster, as host:port or auto; Ray is started here if left out."),
+]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]

@@ -8,10 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from klda.cli.arguments import parse_keywords, parse_mapping, parse_size
+from klda.cli.arguments import check_local, parse_keywords, parse_mapping, parse_size
 from klda.cli.options import (
+    Address,
     Adjacent,
     Candidates,
+    Engine,
+    EngineName,
     Files,
     Keywords,
     Language,
@@ -56,6 +59,8 @@ def prepare(
         str | None,
         typer.Option(help="Work on disk within this memory, as in 4GiB; the corpus is written in shards."),
     ] = None,
+    engine: EngineName = Engine.local,
+    address: Address = None,
     output: OutputFormat = Format.table,
 ) -> None:
     """Turn posts into a corpus that a model can train on, and say what was read, kept and refused."""
@@ -65,6 +70,25 @@ def prepare(
     from klda.corpus.text import TextSettings
 
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
+    if engine is Engine.ray:
+        from klda.cli.engines import on_ray, prepare_on_ray
+
+        with on_ray(address, workers), progress_bar(quiet=output is Format.json) as progress:
+            report, shards = prepare_on_ray(
+                files,
+                reading,
+                parse_keywords(keywords),
+                out,
+                candidates=None if candidates is None else parse_keywords(candidates, "--candidates"),
+                window=window,
+                settings=TextSettings(language=language, min_count=min_count),
+                stem_keywords=stem,
+                adjacent=adjacent,
+                progress=progress,
+            )
+        _show(_plain(report, added([summarise(shard) for shard in shards])), out, output)
+        return
+    check_local(address)
     limit = None if memory is None else parse_size(memory)
     posts = reading.posts(files, limit and limit // 8)
     try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from klda.cli import options as o
-from klda.cli.arguments import parse_keywords, parse_mapping
+from klda.cli.arguments import check_local, parse_keywords, parse_mapping
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar
 from klda.policies.proposal import Action, Proposal
@@ -47,6 +48,8 @@ def recommend(
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
     strict: o.Strict = False,
+    engine: o.EngineName = o.Engine.local,
+    address: o.Address = None,
     output: Annotated[ListFormat, typer.Option("--format", help="How to print the result.")] = ListFormat.table,
     seed: o.Seed = 0,
 ) -> None:
@@ -73,9 +76,19 @@ def recommend(
     )
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
     quiet = output is not ListFormat.table
-    with progress_bar(quiet) as progress:
+    with ExitStack() as stack:
+        progress = stack.enter_context(progress_bar(quiet))
         settings = TextSettings(language=language, min_count=min_count)
-        corpus = open_corpus(paths, current, reading, settings, window, progress)
+        fit: dict[str, Any] = {}
+        if engine is o.Engine.ray:
+            from klda.cli.engines import on_ray, open_on_ray, trained_on_ray
+
+            stack.enter_context(on_ray(address))
+            corpus = stack.enter_context(open_on_ray(paths, current, reading, settings, window, progress))
+            fit = {"fit": trained_on_ray} if policy == "klda" and model is None else {}
+        else:
+            check_local(address)
+            corpus = open_corpus(paths, current, reading, settings, window, progress)
         proposal = propose(
             corpus,
             current,
@@ -89,25 +102,14 @@ def recommend(
             training=training,
             seed=seed,
             progress=progress,
+            **fit,
         )
         if report is not None:
-            from klda.report.content import report_of
-            from klda.report.html import write
-            from klda.report.topics import topics_of
+            from klda.report.advice import write_report
 
             progress("report", 0, 1)
-            last = corpus.window(-1)
-            write(
-                report_of(
-                    proposal,
-                    corpus,
-                    budget=limits,
-                    current_topics=topics_of(last, proposal.current, seed=seed),
-                    proposed_topics=topics_of(last, proposal.next_keywords, seed=seed),
-                    settings={"policy": policy, "novelty": f"{novelty:g}", "anchor": f"{anchor:g}", "seed": str(seed)},
-                ),
-                report,
-            )
+            shown = {"policy": policy, "novelty": f"{novelty:g}", "anchor": f"{anchor:g}", "seed": str(seed)}
+            write_report(proposal, corpus, report, budget=limits, settings=shown, seed=seed)
             progress("report", 1, 1)
     if save is not None:
         from klda.policies.proposal import write_proposal

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from klda.cli.options import OutputFormat, Seed
+from klda.cli.arguments import check_local
+from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.progress import console, progress_bar
 from klda.errors import SettingError
@@ -35,6 +36,11 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
     device: Annotated[str, typer.Option(help="Where tensors live: cpu, cuda, …")] = "cpu",
     seed: Seed = 0,
+    engine: EngineName = Engine.local,
+    address: Address = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="On Ray: so many train together, each with a batch of its own.")
+    ] = 1,
     output: OutputFormat = Format.table,
 ) -> None:
     """Train KLDA on a corpus; Ctrl-C keeps a checkpoint that --resume goes on from."""
@@ -48,8 +54,15 @@ def train(
     estimator = KLDA.paper(**changes) if preset is Preset.paper else KLDA(**changes)  # type: ignore[arg-type]
     data = Corpus.load(corpus)
     try:
-        with progress_bar(quiet=output is Format.json) as progress:
-            estimator.fit(data, checkpoint=model, resume=resume, progress=progress)
+        if engine is Engine.ray:
+            from klda.cli.engines import on_ray, train_on_ray
+
+            with on_ray(address, workers):
+                estimator = train_on_ray(estimator, corpus, model, workers=workers, resume=resume)
+        else:
+            check_local(address)
+            with progress_bar(quiet=output is Format.json) as progress:
+                estimator.fit(data, checkpoint=model, resume=resume, progress=progress)
     except KeyboardInterrupt:
         console.print(
             f"Interrupted. What was learnt is kept: klda train {corpus} --model {model} --resume", markup=False

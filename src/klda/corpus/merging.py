@@ -37,7 +37,7 @@ def vocabulary_of(counts: WordCounts, settings: TextSettings) -> tuple[Vocabular
     >>> words.words, words.form_counts, n_distinct
     (('<rare>', 'b', 'a'), ((), (9,), (3,)), 2)
     """
-    frequent, n_distinct = _frequent(counts, settings.min_count)
+    frequent, n_distinct = frequent_words(counts, settings.min_count)
     return _ordered(frequent, settings.language), n_distinct
 
 
@@ -54,7 +54,7 @@ def merged_vocabulary(
         return vocabulary_of(pl.concat(map(word_counts, vocabularies)), settings)
     frequent, n_distinct = [], 0
     for part in _spread(vocabularies, n_parts):
-        some, n = _frequent(part, settings.min_count)
+        some, n = frequent_words(part, settings.min_count)
         frequent.append(some)
         n_distinct += n
     return _ordered(pl.concat(frequent), settings.language), n_distinct
@@ -74,7 +74,7 @@ def _spread(vocabularies: Iterable[Path], n_parts: int) -> Iterator[WordCounts]:
                 yield pl.DataFrame(pa.ipc.open_stream(file).read_all())
 
 
-def _frequent(counts: WordCounts, min_count: int) -> tuple[WordCounts, int]:
+def frequent_words(counts: WordCounts, min_count: int) -> tuple[WordCounts, int]:
     """The rows of words that occur often enough, each form once, and how many distinct words there are."""
     forms = counts.group_by("word", "form").agg(pl.col("count").sum())
     totals = forms.group_by("word").agg(total=pl.col("count").sum())

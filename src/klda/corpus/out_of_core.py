@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -62,7 +63,7 @@ def prepare(
     n_workers = max(1, min(workers or os.cpu_count() or 1, memory // LEAST_MEMORY - 1))
     text_bytes = min(MOST_TEXT, (memory // (n_workers + 1) - PROCESS_BYTES) // BYTES_A_TEXT_BYTE)
     make = partial(
-        _make,
+        _made,
         keywords=keywords,
         candidates=candidates,
         window=window,
@@ -76,7 +77,7 @@ def prepare(
         parts: list[Path] = []
         waiting: deque[Future[Path]] = deque()
         n_posts = 0
-        for path, rows in _spilled(posts, Path(work), max(1, text_bytes)):
+        for path, rows in spilled(posts, Path(work), max(1, text_bytes)):
             waiting.append(pool.submit(make, path))
             n_posts += rows
             progress("prepare", n_posts)
@@ -95,7 +96,7 @@ def prepare(
         )
 
 
-def _spilled(posts: HasBatches | Iterable[Post], work: Path, text_bytes: int) -> Iterator[tuple[Path, int]]:
+def spilled(posts: HasBatches | Iterable[Post], work: Path, text_bytes: int) -> Iterator[tuple[Path, int]]:
     """The posts in files of at most so many bytes of text (one batch at least), and how many each has."""
     waiting: list[pa.RecordBatch] = []
     size = number = 0
@@ -116,24 +117,31 @@ def _write(batches: list[pa.RecordBatch], path: Path) -> tuple[Path, int]:
     return path, len(table)
 
 
-def _make(
+def _made(path: Path, **settings: Any) -> Path:
+    """The folder of the local shard of some posts, whose file goes."""
+    folder = path.with_suffix("")
+    make_part(path, folder, **settings)
+    path.unlink()
+    return folder
+
+
+def make_part(
     path: Path,
+    folder: Path,
+    *,
     keywords: KeywordSet,
     candidates: KeywordSet | None,
     window: str | Windowing,
     settings: TextSettings | None,
     adjacent: bool,
-) -> Path:
-    """Makes the local shard of some posts; gives its folder."""
+) -> None:
+    """Writes the local shard of the posts in a file to a folder."""
     table = PostTable.open(path)
     shard = local_shard(
         table, keywords, candidates=candidates, window=window, settings=settings, adjacent=adjacent, workers=1
     )
-    folder = path.with_suffix("")
     with storage.replacing(folder) as fresh:
         storage.write(shard, fresh, posts=path)
-    path.unlink()
-    return folder
 
 
 def _one_thread() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,11 +14,11 @@ from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.errors import DataError
 from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy
-from klda.policies.word_counts import keyword_word_counts, recency, word_counts
+from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.selection.algorithm2 import Extensions
 from klda.selection.arrays import Floats
 from klda.selection.sampling_noise import ExpectedScores
-from klda.selection.word_distribution import from_counts, from_topics
+from klda.selection.word_distribution import from_counts
 from klda.types import Progress
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class KLDAPolicy(ScoredPolicy):
     n_words: int = 4000
     """The most frequent words are told apart by the model; rarer ones follow the counts alone."""
     model: KLDA | None = None
+    fit: Callable[[KLDA, Corpus, Progress], KLDA] | None = None
+    """Trains a model elsewhere, on Ray for example; here if left out."""
 
     name = "klda"
 
@@ -59,17 +63,19 @@ class KLDAPolicy(ScoredPolicy):
         history = evidence.history
         model = self.model or self._trained(history, int(generator.integers(2**31)), progress)
         counts = keyword_word_counts(history, self.half_life)
-        prior = from_counts(expected_words(model, history, counts, background, generator), background, 1.0)
-        return from_counts(counts, prior, self.strength)
+        prior = expected_words(model, history, counts, background, generator)
+        from_counts(prior, background, 1.0, out=prior)
+        return from_counts(counts, prior, self.strength, out=counts)
 
     def extensions(
         self, evidence: Evidence, words: Floats, generator: np.random.Generator
     ) -> tuple[Extensions, ExpectedScores | None]:
         """As for every scored policy; where a filter let nothing else in, with the posts that it kept out in mind."""
         if evidence.collected_only:
-            known = keyword_word_counts(evidence.history, self.half_life).sum(axis=1, keepdims=True) + self.strength
+            known = keyword_tokens(evidence.history, self.half_life)[:, None] + self.strength
             said = word_counts(evidence.history, 2 * self.half_life) + 1.0
-            words = from_counts(known * words, said / said.sum(), OUTSIDE_TOKENS)
+            words = known * words
+            from_counts(words, said / said.sum(), OUTSIDE_TOKENS, out=words)
         return super().extensions(evidence, words, generator)
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
@@ -84,7 +90,8 @@ class KLDAPolicy(ScoredPolicy):
         )
         counts = np.sort(word_counts(history))[::-1]
         least = int(counts[min(self.n_words, len(counts) - 1)]) + 1
-        return model.fit(recoded(history, frequent_vocabulary(history, least)), progress=progress)
+        corpus = recoded(history, frequent_vocabulary(history, least))
+        return model.fit(corpus, progress=progress) if self.fit is None else self.fit(model, corpus, progress)
 
 
 def expected_words(
@@ -113,29 +120,36 @@ def expected_words(
 
     is_keyword = np.zeros(len(history.vocabulary), dtype=np.bool_)
     is_keyword[history.keyword_words.values] = True
-    rest = np.where(is_keyword, 0.0, counts).sum(axis=1, keepdims=True)  # (Q, 1) tokens for the model to explain
+    rest = counts @ (~is_keyword).astype(np.float64)  # (Q,) tokens for the model to explain
     modelled[:, is_keyword] = 0.0
-    modelled *= rest / modelled.sum(axis=1, keepdims=True)
-    return np.where(is_keyword, counts, modelled)
+    modelled *= (rest / modelled.sum(axis=1))[:, None]
+    modelled[:, is_keyword] = counts[:, is_keyword]
+    return modelled
 
 
 def _averaged(model: KLDA, history: Corpus, generator: np.random.Generator) -> Floats:
     """The model's words for each keyword, over keyword sets that it occurred with, recent ones more likely. # (Q, V)"""
     observed, weight = history.observed, recency(history, 1.0)
-    result = np.zeros((len(history.candidates), len(history.vocabulary)))
-    shares = _topic_shares(model, history)  # (Q, K)
-    known: dict[bytes, Floats] = {}
+    by_keyword = np.argsort(observed.values, kind="stable")
+    edges = np.searchsorted(observed.values[by_keyword], np.arange(len(history.candidates) + 1))
+    documents = observed.rows[by_keyword]
+    uses: dict[tuple[int, ...], Counter[int]] = {}  # how often each keyword is averaged over each set
     for column in range(len(history.candidates)):
-        documents = observed.rows[observed.values == column]
-        sets = [np.array([column], dtype=np.int32)]
-        if len(documents):
-            chance = weight[documents] / weight[documents].sum()
-            sets = [observed[int(d)] for d in generator.choice(documents, SETS_PER_KEYWORD, p=chance)]
+        mine = documents[edges[column] : edges[column + 1]]
+        sets = [(column,)] * SETS_PER_KEYWORD
+        if len(mine):
+            chance = weight[mine] / weight[mine].sum()
+            sets = [tuple(observed[int(d)].tolist()) for d in generator.choice(mine, SETS_PER_KEYWORD, p=chance)]
         for keywords in sets:
-            key = keywords.tobytes()
-            if key not in known:
-                known[key] = model.topic_word([history.candidates[int(k)] for k in keywords]).astype(np.float64)
-            result[column] += from_topics(known[key], shares[column]) / len(sets)
+            uses.setdefault(keywords, Counter())[column] += 1
+    shares = _topic_shares(model, history)  # (Q, K)
+    shares /= shares.sum(axis=1, keepdims=True)
+    result = np.zeros((len(history.candidates), len(history.vocabulary)))
+    matrices = model.topic_words([[history.candidates[k] for k in keywords] for keywords in uses])
+    for matrix, columns in zip(matrices, uses.values(), strict=True):
+        rows = list(columns)
+        part = shares[rows] * (np.array(list(columns.values())) / SETS_PER_KEYWORD)[:, None]  # (users, K)
+        result[rows] += part @ matrix.astype(np.float64)
     return result
 
 

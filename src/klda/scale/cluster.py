@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any
 
 from klda.errors import MissingExtraError, SettingError
 
@@ -22,7 +23,9 @@ _QUIET = {
     "RAY_TRAIN_V2_ENABLED": "1",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",  # a checkpoint waits for the next look
 }
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS"), "1")
 
 
 @contextmanager
@@ -42,12 +45,13 @@ def connected(address: str | None = None, *, cpus: int | None = None) -> Iterato
         yield
         return
     _check(address)
-    here = {"num_cpus": cpus, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+    here: dict[str, Any] = {"num_cpus": cpus, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
     try:
         ray.init(
             address="local" if address is None else address,
             log_to_driver=False,
             logging_level=logging.ERROR,
+            runtime_env={"env_vars": _ONE_THREAD},  # Ray has a process for each core
             **(here if address is None else {}),
         )
     except (ConnectionError, ValueError, RuntimeError) as error:

@@ -55,7 +55,7 @@ def train(
             storage_path=str(storage),
             failure_config=ray.train.FailureConfig(max_failures=MAX_FAILURES),
             checkpoint_config=ray.train.CheckpointConfig(num_to_keep=2),
-            logging_config=ray.train.LoggingConfig(log_level="ERROR"),
+            logging_config=ray.train.LoggingConfig(log_level="ERROR"),  # type: ignore[call-arg]  # typed as before v2
         ),
     )
     try:
@@ -65,6 +65,7 @@ def train(
     problem = (result.metrics or {}).get("error")
     if problem is not None:
         raise getattr(klda.errors, problem["type"])(problem["message"])
+    assert result.checkpoint is not None  # the last report of a run that went well holds the model
     with result.checkpoint.as_directory() as found:
         return KLDA.load(found, device=model.device)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -62,6 +62,24 @@ class ReadReport:
         """The sum over everything that can become of a record."""
         seen = self.posts + self.duplicates + self.reposts_dropped
         return seen + sum(self.bad.values()) + sum(self.skipped.values())
+
+
+def combined(reports: Iterable[ReadReport], duplicates: int = 0) -> ReadReport:
+    """The report on all that was read in parts, in which so many more posts turned out to be duplicates.
+
+    >>> combined([ReadReport(lines=2, posts=2), ReadReport(lines=1, bad={"no text": 1})], duplicates=1).posts
+    1
+    """
+    parts = list(reports)
+    return ReadReport(
+        lines=sum(part.lines for part in parts),
+        posts=sum(part.posts for part in parts) - duplicates,
+        bad=dict(sum((Counter(part.bad) for part in parts), Counter()).most_common()),
+        skipped=dict(sum((Counter(part.skipped) for part in parts), Counter()).most_common()),
+        duplicates=sum(part.duplicates for part in parts) + duplicates,
+        reposts_dropped=sum(part.reposts_dropped for part in parts),
+        examples=tuple(example for part in parts for example in part.examples)[:MAX_EXAMPLES],
+    )
 
 
 class ReadLog:

@@ -45,11 +45,11 @@ def test_preparing_on_disk_equals_preparing_in_memory(tmp_path: Path, monkeypatc
 
 
 def test_shards_are_cut_by_the_bytes_of_their_texts(tmp_path: Path) -> None:
-    cut = [rows for _, rows in out_of_core._spilled(Batches(10), tmp_path, 1)]
+    cut = [rows for _, rows in out_of_core.spilled(Batches(10), tmp_path, 1)]
     assert cut == [10] * 9
     sizes = [
         (PostTable.open(path).table.column("text").nbytes, rows)
-        for path, rows in out_of_core._spilled(Batches(4), tmp_path, 1000)
+        for path, rows in out_of_core.spilled(Batches(4), tmp_path, 1000)
     ]
     assert all(size <= 1000 for size, _ in sizes)
     assert sum(rows for _, rows in sizes) == 90

@@ -1,0 +1,124 @@
+"""Which files there are to read: Delta tables, and folders of object stores that Arrow knows by their address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+from pyarrow import fs
+
+from klda.errors import InputError
+
+GROUP_BYTES = 64 << 20
+"""Files are read by one task while they are smaller than this together."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file to read: its path or address, whether the user named it, and its size."""
+
+    path: str
+    named: bool
+    size: int
+
+
+def address(path: Path | str) -> str | None:
+    """The address that a path stands for, if it is one: `Path` takes a slash away.
+
+    >>> address(Path("s3://archive/2026")), address("posts.jsonl")
+    ('s3://archive/2026', None)
+    """
+    parts = re.fullmatch(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", str(path))
+    if parts is None:
+        return None
+    return f"file:///{parts[2]}" if parts[1] == "file" else f"{parts[1]}://{parts[2]}"
+
+
+def is_delta(path: Path | str) -> bool:
+    """Whether a folder, here or at an address, is a Delta table."""
+    where = address(path)
+    if where is None:
+        return (Path(path) / "_delta_log").is_dir()
+    with _reached(where):
+        system, inner = fs.FileSystem.from_uri(where)
+        return bool(system.get_file_info(fs.FileSelector(f"{inner}/_delta_log", allow_not_found=True)))
+
+
+def delta_files(path: Path | str) -> list[SourceFile]:
+    """The files of a Delta table's last version, in the order of their names."""
+    try:
+        table = DeltaTable(address(path) or str(path))
+        sizes = table.get_add_actions(flatten=True)
+        size = dict(zip(pa.array(sizes["path"]).to_pylist(), pa.array(sizes["size_bytes"]).to_pylist(), strict=True))
+        uris = sorted(table.file_uris())
+    except (DeltaError, OSError) as error:
+        raise InputError(f"{path}: not a readable Delta table ({error})") from error
+    return [SourceFile(uri, True, next((n for p, n in size.items() if uri.endswith(p)), 0)) for uri in uris]
+
+
+def remote_files(where: str) -> list[SourceFile]:
+    """The files at an address, those in a folder sorted and without hidden ones."""
+    with _reached(where):
+        system, inner = fs.FileSystem.from_uri(where)
+        info = system.get_file_info(inner)
+        if info.type == fs.FileType.File:
+            return [SourceFile(where, True, info.size)]
+        if info.type == fs.FileType.NotFound:
+            raise InputError(f"{where}: there is no such file or folder; check the address")
+        found = sorted(system.get_file_info(fs.FileSelector(inner, recursive=True)), key=lambda one: one.path)
+    start, query = where.split("?")[0].rstrip("/"), urlsplit(where).query
+    return [
+        SourceFile(
+            f"{start}{one.path.removeprefix(inner.rstrip('/'))}" + (f"?{query}" if query else ""), False, one.size
+        )
+        for one in found
+        if one.type == fs.FileType.File and not re.search(r"(^|/)\.", one.path.removeprefix(inner))
+    ]
+
+
+def grouped(files: Sequence[SourceFile]) -> list[list[SourceFile]]:
+    """Neighbouring files in groups of about 64 MB: small ones share a task."""
+    groups: list[list[SourceFile]] = []
+    room = 0
+    for file in files:
+        if file.size > room or not groups:
+            groups.append([])
+            room = GROUP_BYTES
+        groups[-1].append(file)
+        room -= file.size
+    return groups
+
+
+@contextmanager
+def on_this_machine(files: Iterable[SourceFile]) -> Iterator[list[tuple[Path, bool]]]:
+    """Paths of these files, each with whether it was named; those elsewhere are copied here for as long as needed."""
+    with TemporaryDirectory(prefix="klda-") as folder:
+        found = []
+        for number, file in enumerate(files):
+            where = address(file.path)
+            if where is None:
+                found.append((Path(file.path), file.named))
+                continue
+            copy = Path(folder) / str(number) / Path(urlsplit(where).path).name
+            copy.parent.mkdir()
+            with _reached(where):
+                system, inner = fs.FileSystem.from_uri(where)
+                fs.copy_files(inner, str(copy), system, fs.LocalFileSystem())
+            found.append((copy, file.named))
+        yield found
+
+
+@contextmanager
+def _reached(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{where}: cannot be read ({error}); check the address and the rights") from error
