@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
 
 from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged
-from klda.errors import DataError, FormatError
-from klda.model import checkpoint as files
-from klda.model import growth, prior, runs, scores
+from klda.errors import DataError
+from klda.model import growth, records, runs
+from klda.model.beginnings import find_n_topics, first_parameters, settings_of
 from klda.model.data import TrainingData, training_data
-from klda.model.generate import Generated, generate
-from klda.model.networks import KeywordBags
-from klda.model.objective import Parameters, initial_parameters
+from klda.model.fitted import Fitted
+from klda.model.objective import Parameters
 from klda.model.settings import Partition, Relaxation, Settings
 from klda.model.totals import totals
 from klda.model.trainer import Split, own_stretch, split
 from klda.model.workers import ALONE, Workers
-from klda.types import Keyword, Progress, silent
-
-Probabilities = NDArray[np.float32]
-
-_MODEL = "model"
-_SETS_AT_ONCE = 32
+from klda.types import Progress, silent
 
 
-class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Keyword-based topic model: which words a set of keywords brings in.
 
     Parameters
@@ -212,8 +198,6 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         }
         return cls(**(literal | changes))
 
-    # --- learning -------------------------------------------------------------------------------------
-
     def fit(
         self,
         corpus: Corpus,
@@ -233,7 +217,7 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settings = self._settings(corpus, progress, workers)
         data = training_data(corpus, half_life=self.half_life)
         parts = split(data, settings, workers)
-        parameters = _start(parts, settings, workers)
+        parameters = first_parameters(parts, settings, workers)
         return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress, workers)
 
     def partial_fit(
@@ -257,10 +241,10 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "the vocabulary of the new window does not extend the model's; build the corpus with "
                 "vocabulary=model.vocabulary_, or extend that"
             )
-        settings = replace(self._settings(corpus, progress), n_topics=self.n_topics_)
+        settings = settings_of(vars(self), n_topics=self.n_topics_)
         data = training_data(corpus, half_life=self.half_life)
         parts = split(data, settings)
-        parameters = _start(parts, settings)
+        parameters = first_parameters(parts, settings)
         columns = [
             (new, self.candidates_.index(keyword))
             for new, keyword in enumerate(corpus.candidates)
@@ -298,216 +282,17 @@ class KLDA(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.history_ = history
         return self
 
-    def _settings(self, corpus: Corpus, progress: Progress, workers: Workers = ALONE) -> Settings:
-        chosen = {f.name: getattr(self, f.name) for f in fields(Settings)}
-        if self.n_topics == "auto":
-            found = 0
-            if workers.rank == 0:
-                from klda.model.lda import choose_n_topics  # plain LDA is only needed here
-
-                found = choose_n_topics(
-                    corpus.documents, len(corpus.vocabulary), seed=self.random_state, progress=progress
-                )
-            chosen["n_topics"] = workers.gather(found)[0]
-        return Settings(**(chosen | {"hidden": tuple(self.hidden)}))
-
-    # --- what keywords bring in -----------------------------------------------------------------------
-
-    def topic_word(self, keywords: Iterable[str | Keyword] | None = None) -> Probabilities:
-        """The topic-word matrix that a keyword set implies; of none, the mean over candidates by frequency. # (K, V)"""
-        if keywords is not None:
-            matrix: Probabilities = self._distributions([list(keywords)])[0]
-            return matrix
-        share = self._fitted.keyword_frequency_ / self.keyword_frequency_.sum()
-        mean = np.zeros((self.n_topics_, len(self.vocabulary_)), dtype=np.float32)
-        for keyword, weight in zip(self.candidates_, share, strict=True):
-            mean += np.float32(weight) * self.topic_word([keyword])
-        return mean
-
-    def word_distribution(self, keywords: Iterable[str | Keyword]) -> Probabilities:
-        """a(U): the words that a keyword set is expected to bring in, as the mean over its topics. # (V,)"""
-        return np.asarray(self.topic_word(keywords).mean(0))
-
-    def word_distributions(self, keywords: Sequence[str | Keyword]) -> Probabilities:
-        """a({w}) for each of these keywords alone. # (n, V)"""
-        out = np.empty((len(keywords), len(self._fitted.vocabulary_)), dtype=np.float32)
-        for start in range(0, len(keywords), _SETS_AT_ONCE):
-            some = [[keyword] for keyword in keywords[start : start + _SETS_AT_ONCE]]
-            out[start : start + len(some)] = self._distributions(some).mean(1)
-        return out
-
-    def topics(
-        self, n_words: int = 10, keywords: Iterable[str | Keyword] | None = None
-    ) -> list[list[tuple[str, float]]]:
-        """The most probable words of each topic, as people write them, with their probabilities.
-
-        Under the given keywords, or on average over the candidates in proportion to their frequency.
-        """
-        matrix = self.topic_word(keywords)
-        order = np.argsort(-matrix, axis=1, kind="stable")[:, :n_words]
-        return [
-            [(self.vocabulary_.display(int(word)), float(row[word])) for word in best]
-            for row, best in zip(matrix, order, strict=True)
-        ]
-
-    def keyword_log_probability(self, keywords: Iterable[str | Keyword]) -> float:
-        """log p_kw of a keyword set; its exponential sums to 1 over all non-empty sets."""
-        theta = self._fitted.parameters_.theta.detach().double()
-        z = torch.zeros_like(theta)
-        z[self._columns(keywords)] = 1
-        return float(prior.log_probability(z, theta, self.settings_.keyword_penalty))
-
-    # --- documents ------------------------------------------------------------------------------------
-
-    def transform(self, corpus: Corpus) -> NDArray[np.float64]:
-        """The expected topic weights of each document. # (D, K)"""
-        return scores.topic_shares(self._fitted.parameters_, self._data(corpus), self.settings_)
-
-    def log_likelihood(self, corpus: Corpus) -> float:
-        """Log-likelihood per word (a lower bound; higher is better), every token of every document counted."""
-        data = self._data(corpus)
-        per_document = scores.document_log_likelihood(
-            self._fitted.parameters_, data, self.settings_, self.word_frequency_
-        )
-        return float(per_document.sum() / data.lengths.sum())
-
-    def completion(self, corpus: Corpus, *, random_state: int = 0) -> float:
-        """Log predictive probability a token of one half of each document given the other (higher is better).
-
-        Every token of a word that some candidate covers belongs to the given half, and predictions are among the other
-        words: all models predict the same.
-        """
-        data = self._data(corpus)
-        target = scores.completion_targets(data, np.random.default_rng(random_state))
-        total, n = scores.completion(self._fitted.parameters_, data, self.settings_, target)
-        if not n:
-            raise DataError("no token is left to predict: every one belongs to a candidate")
-        return total / n
-
-    def sample(
-        self, n_documents: int, *, length: float | None = None, poisson: bool = True, random_state: int = 0
-    ) -> Generated:
-        """Documents drawn from the model: keywords, then topic weights, then words.
-
-        Their mean length is that of the training documents unless given; `poisson=False` makes all equally long.
-        """
-        parameters = self._fitted.parameters_
-        theta = parameters.theta.detach().double().cpu().numpy()
-
-        def topic_prior(columns: tuple[int, ...]) -> NDArray[np.float32]:
-            bags = KeywordBags.of([columns], parameters.theta.device)
-            with torch.no_grad():
-                return np.asarray(parameters.topic_prior(bags)[0].cpu().numpy())
-
-        wanted = self.mean_length_ if length is None else length
-        return generate(
-            n_documents,
-            theta=theta,
-            penalty=self.settings_.keyword_penalty,
-            keyword_words=self.keyword_words_,
-            topic_word=lambda columns: self.topic_word([self.candidates_[j] for j in columns]),
-            topic_prior=topic_prior,
-            generator=np.random.default_rng(random_state),
-            length=wanted if poisson else round(wanted),
-            poisson=poisson,
-        )
-
-    # --- files ----------------------------------------------------------------------------------------
+    def _settings(self, corpus: Corpus, progress: Progress, workers: Workers) -> Settings:
+        n_topics = self.n_topics
+        if n_topics == "auto":
+            n_topics = find_n_topics(corpus, seed=self.random_state, progress=progress, workers=workers)
+        return settings_of(vars(self), n_topics=n_topics)
 
     def save(self, folder: Path | str) -> None:
         """Writes the model to a folder: safetensors and JSON, which cannot run code when they are read."""
-        self._fitted  # noqa: B018  an unfitted model has nothing to save
-        facts = {
-            "klda": version("klda"),
-            "parameters": self.get_params(),
-            "n_topics": self.n_topics_,
-            "history": self.history_,
-            "mean_length": self.mean_length_,
-        } | runs.names_as_facts(self.vocabulary_, self.candidates_)
-        tensors = {f"parameters.{name}": value for name, value in self.parameters_.tensors().items()}
-        tensors["keyword_words.indptr"] = torch.from_numpy(self.keyword_words_.indptr)
-        tensors["keyword_words.values"] = torch.from_numpy(self.keyword_words_.values)
-        tensors["word_frequency"] = torch.from_numpy(self.word_frequency_)
-        tensors["keyword_frequency"] = torch.from_numpy(self.keyword_frequency_)
-        files.write(Path(folder), _MODEL, tensors, facts)
+        records.write(self._fitted, self.get_params(), Path(folder))
 
     @classmethod
     def load(cls, folder: Path | str, *, device: str = "cpu") -> Self:
         """The model in a folder."""
-        path = Path(folder)
-        tensors, facts = files.read(path, _MODEL)
-        try:
-            chosen = facts["parameters"] | {"device": device}
-            model = cls(**(chosen | {"hidden": tuple(chosen["hidden"])}))
-            model.n_topics_ = int(facts["n_topics"])
-            model.settings_ = replace(
-                Settings(**{f.name: getattr(model, f.name) for f in fields(Settings) if f.name != "n_topics"}),
-                n_topics=model.n_topics_,
-            )
-            model.vocabulary_, model.candidates_ = runs.names_from_facts(facts)
-            model.history_ = [(stage, at, value) for stage, at, value in facts["history"]]
-            model.mean_length_ = float(facts["mean_length"])
-            model.keyword_words_ = Ragged(
-                tensors["keyword_words.indptr"].numpy(), tensors["keyword_words.values"].numpy()
-            )
-            model.word_frequency_ = tensors["word_frequency"].numpy()
-            model.keyword_frequency_ = tensors["keyword_frequency"].numpy()
-            model.parameters_ = initial_parameters(
-                model.settings_,
-                n_words=len(model.vocabulary_),
-                word_frequency=model.word_frequency_,
-                keyword_frequency=model.keyword_frequency_,
-                generator=torch.Generator(),
-            )
-            runs.copy_into(model.parameters_, tensors)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise FormatError(f"{path}: not a model of this version ({error}); train it again") from error
-        return model
-
-    # --- the inside -----------------------------------------------------------------------------------
-
-    @property
-    def _fitted(self) -> Self:
-        if not hasattr(self, "parameters_"):
-            raise NotFittedError("this KLDA is not fitted yet; call fit(corpus) first")
-        return self
-
-    def _columns(self, keywords: Iterable[str | Keyword]) -> list[int]:
-        chosen = list(keywords)
-        unknown = [str(keyword) for keyword in chosen if keyword not in self.candidates_]
-        if unknown:
-            raise DataError(
-                f"{', '.join(unknown)}: not among the model's {len(self.candidates_)} candidates; "
-                "train it on corpus.with_candidates(...) that includes them"
-            )
-        if not chosen:
-            raise DataError("a keyword set needs at least one keyword")
-        return sorted({self.candidates_.index(keyword) for keyword in chosen})
-
-    @torch.no_grad()
-    def _distributions(self, sets: Sequence[Sequence[str | Keyword]]) -> Probabilities:
-        """Topic-word matrices of keyword sets. # (n, K, V)"""
-        parameters = self._fitted.parameters_
-        bags = KeywordBags.of([self._columns(one) for one in sets], parameters.theta.device)
-        matrices: Probabilities = parameters.topic_word.log_distribution(bags).exp().cpu().numpy()
-        return matrices
-
-    def _data(self, corpus: Corpus) -> TrainingData:
-        self._fitted  # noqa: B018
-        if corpus.vocabulary.words != self.vocabulary_.words:
-            raise DataError("the corpus has another vocabulary; build it with vocabulary=model.vocabulary_")
-        if corpus.candidates.texts != self.candidates_.texts:
-            raise DataError("the corpus has other candidates; use corpus.with_candidates(model.candidates_)")
-        return training_data(corpus)
-
-
-def _start(parts: Split, settings: Settings, workers: Workers = ALONE) -> Parameters:
-    """Parameters before training, from the frequencies of the documents that will be trained on."""
-    whole = totals(parts.training, workers)
-    return initial_parameters(
-        settings,
-        n_words=parts.training.n_words,
-        word_frequency=whole.word_frequency,
-        keyword_frequency=whole.keyword_frequency,
-        generator=torch.Generator().manual_seed(settings.random_state),
-    )
+        return records.read(Path(folder), cls, device=device)

@@ -1,0 +1,66 @@
+"""Trained models as records of `checkpoint`: safetensors and JSON, which cannot run code when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+
+from klda.corpus.documents import Ragged
+from klda.errors import FormatError
+from klda.model import checkpoint as files
+from klda.model import runs
+from klda.model.beginnings import settings_of
+from klda.model.fitted import Fitted
+from klda.model.objective import initial_parameters
+
+_MODEL = "model"
+
+Model = TypeVar("Model", bound=Fitted)
+
+
+def write(model: Fitted, hyperparameters: Mapping[str, Any], folder: Path) -> None:
+    """Puts a model into a folder."""
+    facts = {
+        "klda": version("klda"),
+        "parameters": dict(hyperparameters),
+        "n_topics": model.n_topics_,
+        "history": model.history_,
+        "mean_length": model.mean_length_,
+    } | runs.names_as_facts(model.vocabulary_, model.candidates_)
+    tensors = {f"parameters.{name}": value for name, value in model.parameters_.tensors().items()}
+    tensors["keyword_words.indptr"] = torch.from_numpy(model.keyword_words_.indptr)
+    tensors["keyword_words.values"] = torch.from_numpy(model.keyword_words_.values)
+    tensors["word_frequency"] = torch.from_numpy(model.word_frequency_)
+    tensors["keyword_frequency"] = torch.from_numpy(model.keyword_frequency_)
+    files.write(folder, _MODEL, tensors, facts)
+
+
+def read(folder: Path, make: Callable[..., Model], *, device: str) -> Model:
+    """The model in a folder; `make` gets its hyperparameters."""
+    tensors, facts = files.read(folder, _MODEL)
+    try:
+        chosen = facts["parameters"] | {"device": device}
+        model = make(**(chosen | {"hidden": tuple(chosen["hidden"])}))
+        model.n_topics_ = int(facts["n_topics"])
+        model.settings_ = settings_of(vars(model), n_topics=model.n_topics_)
+        model.vocabulary_, model.candidates_ = runs.names_from_facts(facts)
+        model.history_ = [(stage, at, value) for stage, at, value in facts["history"]]
+        model.mean_length_ = float(facts["mean_length"])
+        model.keyword_words_ = Ragged(tensors["keyword_words.indptr"].numpy(), tensors["keyword_words.values"].numpy())
+        model.word_frequency_ = tensors["word_frequency"].numpy()
+        model.keyword_frequency_ = tensors["keyword_frequency"].numpy()
+        model.parameters_ = initial_parameters(
+            model.settings_,
+            n_words=len(model.vocabulary_),
+            word_frequency=model.word_frequency_,
+            keyword_frequency=model.keyword_frequency_,
+            generator=torch.Generator(),
+        )
+        runs.copy_into(model.parameters_, tensors)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise FormatError(f"{folder}: not a model of this version ({error}); train it again") from error
+    return model
