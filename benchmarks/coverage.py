@@ -26,7 +26,7 @@ from klda.policies.evidence import Evidence
 from klda.policies.proposal import Proposal
 from klda.policies.registry import policy
 from klda.policies.uncertainty import Forecast, Measured, forecast_measurement, measure
-from klda.policies.word_counts import keyword_word_counts
+from klda.policies.word_counts import keyword_word_matrix
 from klda.selection.interval import Interval
 from klda.sources.reader import read_posts
 from klda.types import Budget, Estimate, KeywordSet
@@ -72,7 +72,7 @@ def held(corpus: Corpus, subject: Subject, week: int, whole: bool, name: str) ->
     proposal = policy(name).propose(history, subject.keywords, candidates, Budget(), generator=generator)
     evidence = Evidence.of(history, subject.keywords, candidates, Budget())
     forecast = forecast_measurement(evidence, generator=generator)
-    measured = measure(keyword_word_counts(after), evidence.current, forecast.threshold)
+    measured = measure(keyword_word_matrix(after), evidence.current, forecast.threshold)
     yield from _shown(proposal, after, measured)
     yield from _pairs("all pairs", forecast, measured)
     one = Evidence.of(history.window(-1), subject.keywords, candidates, Budget())

@@ -17,7 +17,7 @@ from klda.policies.findings import explain, roles
 from klda.policies.proposal import FrontierPoint, Proposal
 from klda.policies.subject import Subject
 from klda.policies.uncertainty import MEASURED_SMOOTHING
-from klda.policies.word_counts import keyword_word_counts
+from klda.policies.word_counts import keyword_tokens
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
 from klda.selection.anchor import held_back
 from klda.selection.arrays import Bools, Floats, Ints
@@ -147,7 +147,7 @@ class ScoredPolicy:
             words,
             evidence.frequency,
             evidence.current,
-            keyword_word_counts(evidence.last).sum(axis=1),
+            keyword_tokens(evidence.last),
             prior=np.full(words.shape[1], 1 / words.shape[1]),
             strength=MEASURED_SMOOTHING * words.shape[1],
             generator=generator,

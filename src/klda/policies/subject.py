@@ -81,9 +81,9 @@ class Subject:
         if self.outside is None:
             return 1 - self.distances(distributions)
         kept = anchored_target(self.today, self.founding, anchor)
-        speaks = subject_evidence(np.vstack([distributions, self.outside, kept]), kept, self.outside)
-        none, full = speaks[-2], speaks[-1]
-        return np.asarray(np.clip((speaks[:-2] - none) / (full - none), 0.0, 1.0))
+        none, full = subject_evidence(np.vstack([self.outside, kept]), kept, self.outside)
+        speaks = subject_evidence(distributions, kept, self.outside)
+        return np.asarray(np.clip((speaks - none) / (full - none), 0.0, 1.0))
 
     def new_ground(self, distributions: Floats, rates: Floats, anchor: float) -> Floats:
         """What candidates that speak for the subject bring beyond the target, against today's posts. # (V,)

@@ -11,13 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from klda.policies.evidence import Evidence
-from klda.policies.word_counts import keyword_word_counts
-from klda.selection.arrays import Floats, Ints
+from klda.policies.word_counts import keyword_word_matrix
+from klda.selection.arrays import Floats, Ints, row_blocks
 from klda.selection.calibration import calibrated_forecast, running_forecasts
 from klda.selection.divergences import divergence as divergence_named
-from klda.selection.high_frequency import high_frequency_distance, high_frequency_threshold
+from klda.selection.high_frequency import SIZE, high_frequency_distance, largest_outside
 from klda.selection.interval import Interval
 from klda.selection.sampling_noise import expected_scores
 from klda.selection.word_distribution import from_counts
@@ -54,9 +55,8 @@ class Forecast:
 def forecast_measurement(evidence: Evidence, *, divergence: str = "kl", generator: np.random.Generator) -> Forecast:
     """The divergence and R that the next window will measure, from what the last windows did."""
     windows = range(max(0, evidence.history.n_windows - MOST_WINDOWS), evidence.history.n_windows)
-    counts = [keyword_word_counts(evidence.history.window(window)) for window in windows]  # (Q, V) each
-    seen = counts[-1].sum(axis=1) > 0
-    threshold = high_frequency_threshold(measured_words(counts[-1][seen]))
+    counts = [keyword_word_matrix(evidence.history.window(window)) for window in windows]  # (Q, V) each
+    threshold = _threshold(counts[-1])
     past = [measure(window, evidence.current, threshold, divergence) for window in counts]
     divergences = np.array([window.divergence for window in past])  # (T, n, Q)
     if not (np.isfinite(divergences).sum(axis=0) > 1).any():
@@ -67,15 +67,20 @@ def forecast_measurement(evidence: Evidence, *, divergence: str = "kl", generato
     return Forecast(away, calibrated_forecast(np.array([window.distance for window in past]), noise), threshold)
 
 
-def measure(counts: Floats, current: Ints, threshold: float, divergence: str = "kl") -> Measured:
+def measure(counts: csr_array, current: Ints, threshold: float, divergence: str = "kl") -> Measured:
     """What a window with these counts of words (Q, V) measures; `current` (n,) are columns, `threshold` is o_h."""
-    words = measured_words(counts)
+    last = measured_words(counts[current].toarray())  # (n, V)
+    away, distance = np.empty((len(current), counts.shape[0])), np.empty((len(current), counts.shape[0]))
+    for rows in row_blocks(*counts.shape):
+        words = measured_words(counts[rows].toarray())
+        away[:, rows] = divergence_named(divergence)(last, words)
+        distance[:, rows] = high_frequency_distance(last, words, threshold)
     absent = counts.sum(axis=1) == 0  # (Q,)
     unknown = absent[current][:, None] | absent[None, :]  # (n, Q)
     unknown[np.arange(len(current)), current] = True  # 0 from itself, always: nothing to forecast
     return Measured(
-        np.where(unknown, np.nan, divergence_named(divergence)(words[current], words)),
-        np.where(unknown, np.nan, high_frequency_distance(words[current], words, threshold)),
+        np.where(unknown, np.nan, away),
+        np.where(unknown, np.nan, distance),
     )
 
 
@@ -83,6 +88,15 @@ def measured_words(counts: Floats) -> Floats:
     """Counts of words as a measurement smooths them. # (Q, V)"""
     n_words = counts.shape[1]
     return from_counts(counts, np.full(n_words, 1 / n_words), MEASURED_SMOOTHING * n_words)
+
+
+def _threshold(counts: csr_array) -> float:
+    """o_h of the candidates that a window has."""
+    seen = counts[np.flatnonzero(counts.sum(axis=1) > 0)]
+    if seen.shape[1] <= SIZE:
+        return 0.0
+    edges = [largest_outside(measured_words(seen[rows].toarray()), SIZE) for rows in row_blocks(*seen.shape)]
+    return float(np.median(np.concatenate(edges)))
 
 
 def _noise(tokens: Floats, current: Ints) -> Floats:
@@ -97,12 +111,12 @@ def _noise(tokens: Floats, current: Ints) -> Floats:
 
 
 def _sampling_noise(
-    counts: Floats, current: Ints, threshold: float, divergence: str, generator: np.random.Generator
+    counts: csr_array, current: Ints, threshold: float, divergence: str, generator: np.random.Generator
 ) -> Forecast:
     """What another window like this one (Q, V) would measure."""
     n_words = counts.shape[1]
     scores = expected_scores(
-        measured_words(counts),
+        measured_words(counts.toarray()),
         counts.sum(axis=1),
         current,
         prior=np.full(n_words, 1 / n_words),

@@ -21,13 +21,23 @@ def recency(corpus: Corpus, half_life: float | None) -> Floats:
 
 def keyword_word_counts(corpus: Corpus, half_life: float | None = None) -> Floats:
     """How often each word occurs in posts that carry each candidate, weighted by recency. # (Q, V)"""
+    counts: Floats = keyword_word_matrix(corpus, half_life).toarray()
+    return counts
+
+
+def keyword_tokens(corpus: Corpus, half_life: float | None = None) -> Floats:
+    """How many words occur in posts that carry each candidate, weighted by recency. # (Q,)"""
+    return np.asarray(keyword_word_matrix(corpus, half_life).sum(axis=1), dtype=np.float64)
+
+
+def keyword_word_matrix(corpus: Corpus, half_life: float | None = None) -> csr_array:
+    """The same counts without their zeros: of thousands of candidates, nearly all that there is. # (Q, V)"""
     observed = corpus.observed
     weight = np.repeat(recency(corpus, half_life), observed.lengths)
     carries = csr_array(
         (weight, observed.values, observed.indptr), shape=(len(corpus), len(corpus.candidates))
     )  # (D, Q)
-    counts: Floats = (carries.T @ tokens(corpus)).toarray()
-    return counts
+    return (carries.T @ tokens(corpus)).tocsr()
 
 
 def word_counts(corpus: Corpus, half_life: float | None = None) -> Floats:

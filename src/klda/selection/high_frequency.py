@@ -11,25 +11,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from klda.selection.arrays import Floats, Ints, row_blocks
+from klda.selection.arrays import Floats, Ints
 
 RETENTION_RATE = 0.5
 LOSS_PENALTY = 1.0
+SIZE = 100
+"""Words that are frequent under a keyword, in the middle."""
 
 
-def high_frequency_threshold(distributions: Floats, size: int = 100) -> float:
+def high_frequency_threshold(distributions: Floats, size: int = SIZE) -> float:
     """The threshold o_h above which the median row of `distributions` (Q, V) has `size` words.
 
     >>> high_frequency_threshold(np.array([[0.4, 0.3, 0.2, 0.1]]), size=2)
     0.2
     """
-    n_words = distributions.shape[1]
-    if n_words <= size:
-        return 0.0
-    largest_outside = np.empty(len(distributions))  # (Q,)
-    for rows in row_blocks(*distributions.shape):
-        largest_outside[rows] = np.partition(distributions[rows], n_words - size - 1, axis=1)[:, n_words - size - 1]
-    return float(np.median(largest_outside))
+    return float(np.median(largest_outside(distributions, size))) if distributions.shape[1] > size else 0.0
+
+
+def largest_outside(distributions: Floats, size: int = SIZE) -> Floats:
+    """The probability that comes after the `size` largest, in each row of `distributions` (Q, V). # (Q,)
+
+    Most words lie far below it. Where enough lie above half of what the row before had, only those are looked at.
+
+    >>> largest_outside(np.array([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]]), size=2)
+    array([0.2, 0.2])
+    """
+    found = np.empty(len(distributions))
+    least = 0.0
+    for number, row in enumerate(distributions):
+        above = row[row > least]
+        if len(above) <= size:
+            above = row
+        found[number] = np.partition(above, len(above) - size - 1)[len(above) - size - 1]
+        least = found[number] / 2
+    return found
 
 
 def gained_counts(last: Floats, new: Floats, threshold: float, retention: float = RETENTION_RATE) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from klda.errors import DataError
-from klda.selection.arrays import Floats
+from klda.selection.arrays import Floats, row_blocks
 
 
 def from_topics(topic_word: Floats, weights: Floats | None = None) -> Floats:
@@ -24,10 +24,11 @@ def from_topics(topic_word: Floats, weights: Floats | None = None) -> Floats:
     return np.asarray(np.einsum("...k,...kv->...v", share, topic_word))
 
 
-def from_counts(counts: Floats, prior: Floats, strength: float) -> Floats:
+def from_counts(counts: Floats, prior: Floats, strength: float, *, out: Floats | None = None) -> Floats:
     """Counts smoothed by `strength` tokens of a prior distribution: (c + μ b) / (n + μ), row by row.
 
-    `counts` (…, V), `prior` (V,). This one definition serves estimates, their truth, and draws of next window.
+    `counts` (…, V), `prior` (V,) or one for each row. This one definition serves estimates, their truth, and draws of
+    next window. `out` takes the result, and may be `counts` or `prior` itself when they are not needed any more.
 
     >>> from_counts(np.array([[3.0, 1.0], [0.0, 0.0]]), np.array([0.5, 0.5]), strength=4.0)
     array([[0.625, 0.375],
@@ -36,7 +37,13 @@ def from_counts(counts: Floats, prior: Floats, strength: float) -> Floats:
     total = counts.sum(axis=-1, keepdims=True)
     if strength <= 0 and (total == 0).any():
         raise DataError("a keyword has no words to count and no smoothing; give a strength above 0")
-    return np.asarray((counts + strength * prior) / (total + strength))
+    if counts.ndim != 2:
+        return np.asarray((counts + strength * prior) / (total + strength))
+    result = np.empty(counts.shape) if out is None else out
+    for rows in row_blocks(*counts.shape):  # of thousands of keywords, no second array of their size is made
+        smoothing = strength * (prior if prior.ndim == 1 else prior[rows])
+        np.divide(counts[rows] + smoothing, total[rows] + strength, out=result[rows])
+    return result
 
 
 def mixture(distributions: Floats, volumes: Floats) -> Floats:

@@ -10,7 +10,7 @@ from klda.corpus.simulation import World
 from klda.policies.evidence import Evidence
 from klda.policies.registry import policy
 from klda.policies.uncertainty import SAMPLING_NOISE_ONLY, Forecast, Measured, forecast_measurement, measure
-from klda.policies.word_counts import keyword_word_counts
+from klda.policies.word_counts import keyword_word_matrix
 from klda.types import Budget, KeywordSet
 
 WEEKS = 8
@@ -44,7 +44,7 @@ def shares(first: int) -> tuple[float, float]:
         for week in (5, 6, 7):
             known = evidence(corpus.span(max(0, week - first), week), current)
             forecast = forecast_measurement(known, generator=np.random.default_rng(seed))
-            happened = measure(keyword_word_counts(corpus.window(week)), known.current, forecast.threshold)
+            happened = measure(keyword_word_matrix(corpus.window(week)), known.current, forecast.threshold)
             divergence, distance = inside(forecast, happened)
             divergences += divergence
             distances += distance
