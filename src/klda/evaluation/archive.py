@@ -42,6 +42,11 @@ class Archive:
         low, high = np.searchsorted(self.documents.window, [window, window + 1])
         return np.arange(low, high)
 
+    def sample(self, window: int, rate: float, generator: np.random.Generator) -> Ints:
+        """A uniform sample of one window's posts, whatever they are about."""
+        inside = self.positions(window)
+        return inside[generator.random(len(inside)) < rate] if rate else inside[:0]
+
     def on_topic(self, labels: frozenset[str], window: int) -> Ints:
         """The posts of one window that carry one of these labels."""
         inside = self.positions(window)

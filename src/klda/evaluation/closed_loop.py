@@ -95,7 +95,7 @@ def run_closed_loop(
         caught = capped(matched, settings.cap, generator)
         lists.append(keywords)
         collected.append(caught)
-        sampled.append(_sample(archive.positions(window), settings.sample_rate, generator))
+        sampled.append(archive.sample(window, settings.sample_rate, generator))
         static = archive.collect(window, subject.keywords)
         words = _word_share(archive, caught)
         if founding is None or step < FOUNDING_WINDOWS:
@@ -106,7 +106,7 @@ def run_closed_loop(
                 keywords=keywords.texts,
                 volume=len(caught),
                 matched=len(matched),
-                **_against_labels(archive, subject, window, caught),
+                **against_labels(archive, subject.labels, window, caught),
                 retention=float(np.minimum(words, _word_share(archive, static)).sum()),
                 novelty=float(np.mean(~np.isin(caught, static))) if len(caught) else 0.0,
                 drift=float(subject_distance(words[None], founding)[0]) if len(caught) else 1.0,
@@ -170,10 +170,6 @@ def volume_cap(archive: Archive, subject: Subject, windows: Sequence[int]) -> in
     return max(1, round(CAP_FACTOR * float(np.mean(volumes))))
 
 
-def _sample(positions: Ints, rate: float, generator: np.random.Generator) -> Ints:
-    return positions[generator.random(len(positions)) < rate] if rate else positions[:0]
-
-
 def _word_share(archive: Archive, positions: Ints) -> NDArray[np.float64]:
     """The share of each word in these posts. # (V,)"""
     documents = archive.documents.take(positions)
@@ -182,10 +178,11 @@ def _word_share(archive: Archive, positions: Ints) -> NDArray[np.float64]:
     return share
 
 
-def _against_labels(archive: Archive, subject: Subject, window: int, caught: Ints) -> dict[str, float | None]:
-    if not subject.labels:
+def against_labels(archive: Archive, labels: frozenset[str], window: int, caught: Ints) -> dict[str, float | None]:
+    """Recall, precision and F1 of what was caught in a window, against the posts that carry one of these labels."""
+    if not labels:
         return {"recall": None, "precision": None, "f1": None}
-    relevant = archive.on_topic(subject.labels, window)
+    relevant = archive.on_topic(labels, window)
     hits = len(np.intersect1d(caught, relevant, assume_unique=True))
     return {
         "recall": hits / len(relevant) if len(relevant) else None,
