@@ -73,7 +73,7 @@ def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:
     """Keeps the choices behind a proposal, whole or not at all, and lets the oldest go."""
     folder = _folder(monitor)
     folder.mkdir(exist_ok=True)
-    path = folder / f"{proposal}.safetensors"
+    path = path_of(monitor, proposal)
     unfinished = path.with_suffix(".unfinished")
     unfinished.write_bytes(packed(_arrays(choices), {"klda": json.dumps(_facts(choices), ensure_ascii=False)}))
     unfinished.replace(path)
@@ -85,10 +85,9 @@ def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:
 
 def load_choices(monitor: Monitor, proposal: str) -> Choices:
     """The choices behind a proposal; a DataError where none are kept."""
-    known = monitor.records.proposals.get(proposal).id  # never what a request says, but what the records know
-    path = _folder(monitor) / f"{known}.safetensors"
+    path = path_of(monitor, monitor.records.proposals.get(proposal).id)  # what the records know, not what was said
     if not path.is_file():
-        raise DataError(f"what proposal {known} was chosen from is not kept any more; make a new one")
+        raise DataError(f"what proposal {proposal} was chosen from is not kept any more; make a new one")
     return read_choices(path)
 
 
@@ -103,6 +102,11 @@ def read_choices(path: Path) -> Choices:
         return _choices(arrays, facts)
     except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
         raise FormatError(f"{path}: not what klda wrote ({error}); make the proposal again") from error
+
+
+def path_of(monitor: Monitor, proposal: str) -> Path:
+    """Where the choices behind a proposal lie; the id is one that the records know."""
+    return _folder(monitor) / f"{proposal}.safetensors"
 
 
 def _folder(monitor: Monitor) -> Path:

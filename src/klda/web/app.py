@@ -9,15 +9,19 @@ from importlib.metadata import version
 from fastapi import FastAPI
 
 from klda.web import assets
+from klda.web.api import backtests as backtests_api
 from klda.web.api import history as history_api
+from klda.web.api import job_events as job_events_api
 from klda.web.api import jobs as jobs_api
 from klda.web.api import live as live_api
 from klda.web.api import monitors as monitors_api
+from klda.web.api import proposals as proposals_api
 from klda.web.api import session as session_api
+from klda.web.api import uploads as uploads_api
 from klda.web.live import Live
 from klda.web.metrics import Counted, Metrics
-from klda.web.pages import health, history, jobs, login, monitor, monitors, reference
-from klda.web.problems import documented, handle_problems
+from klda.web.pages import backtest, health, history, jobs, login, monitor, monitors, proposal, reference, upload
+from klda.web.problems import document_problems, documented, handle_problems
 from klda.web.safety.guard import Guard
 from klda.web.safety.sessions import Sessions
 from klda.web.settings import StudioSettings
@@ -30,6 +34,9 @@ PAGES = (
     monitors.router,
     monitor.router,
     history.router,
+    proposal.router,
+    backtest.router,
+    upload.router,
     jobs.router,
 )
 RESOURCES = {
@@ -38,6 +45,10 @@ RESOURCES = {
     "live": live_api.router,
     "history": history_api.router,
     "jobs": jobs_api.router,
+    "job events": job_events_api.router,
+    "proposals": proposals_api.router,
+    "backtests": backtests_api.router,
+    "uploads": uploads_api.router,
 }
 """By the name under which the API documents them; all lie under /api/v1."""
 
@@ -65,6 +76,7 @@ def create_app(settings: StudioSettings) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # these pages would load scripts from elsewhere; /api is ours
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=lifespan,
     )
     app.state.studio, app.state.sessions = studio, Sessions()
@@ -75,6 +87,7 @@ def create_app(settings: StudioSettings) -> FastAPI:
         app.include_router(page, include_in_schema=False)
     for name, resource in RESOURCES.items():
         app.include_router(resource, prefix="/api/v1", tags=[name], responses=documented())
+    document_problems(app)
     app.add_middleware(Guard, settings=settings, sessions=app.state.sessions)
     app.add_middleware(Counted, metrics=app.state.metrics)
     return app

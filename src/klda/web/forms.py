@@ -70,15 +70,7 @@ Keywords = Annotated[
     Field(min_length=1, max_length=MOST_KEYWORDS),
 ]
 Length = Annotated[str, AfterValidator(_length), Field(max_length=10)]
-Name = Annotated[str, AfterValidator(_name), Field(max_length=63, description="Its name, as in `flu-2026`.")]
-Keywords = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=200)]],
-    BeforeValidator(_split),
-    AfterValidator(_matchable),
-    Field(min_length=1, max_length=MOST_KEYWORDS, description="The first list."),
-]
-Length = Annotated[str, AfterValidator(_length), Field(max_length=10, description="As in 7d, 6h.")]
-Limit = Annotated[int | None, BeforeValidator(_nothing), Field(ge=1, le=1_000_000_000)]
+Limit = Annotated[Annotated[int, Field(ge=1, le=1_000_000_000)] | None, BeforeValidator(_nothing)]
 
 
 class MonitorForm(BaseModel):

@@ -1,0 +1,69 @@
+"""Backtests of a monitor on its own past."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path
+from pydantic import BaseModel, Field
+
+from klda.errors import DataError
+from klda.monitor.background import start
+from klda.monitor.backtest import Request, Result, asked, result, results
+from klda.monitor.monitor import Monitor
+from klda.web.api.job_events import answer_for
+from klda.web.api.models import JobAnswer
+from klda.web.deciding import PROPOSAL
+from klda.web.studio import Identity, TheMonitor
+
+router = APIRouter()
+
+BacktestId = Annotated[str, Path(pattern=PROPOSAL, description="Id of the backtest, which is that of its job.")]
+
+
+class BacktestSummary(BaseModel):
+    """A backtest that has ended."""
+
+    id: str
+    made: datetime
+    request: Request
+
+
+class BacktestAnswer(BacktestSummary):
+    """A backtest with what came out; means with 95 % intervals."""
+
+    summary: dict[str, Any] = Field(description="As `klda backtest --output json` prints it.")
+
+
+@router.post("/monitors/{name}/backtests", status_code=202)
+def begin_backtest(monitor: TheMonitor, request: Request, identity: Identity) -> JobAnswer:
+    """Begins a backtest; the job that comes back tells how far it is, and can be cancelled."""
+    return answer_for(monitor, begin(monitor, request, identity))
+
+
+@router.get("/monitors/{name}/backtests")
+def list_backtests(monitor: TheMonitor) -> list[BacktestSummary]:
+    """The backtests that have ended, newest first."""
+    return [BacktestSummary(id=one.id, made=one.made, request=one.request) for one in results(monitor)]
+
+
+@router.get("/monitors/{name}/backtests/{backtest}")
+def show_backtest(monitor: TheMonitor, backtest: BacktestId) -> BacktestAnswer:
+    """What came out of a backtest."""
+    one = found(monitor, backtest)
+    return BacktestAnswer(id=one.id, made=one.made, request=one.request, summary=dict(one.summary))
+
+
+def begin(monitor: Monitor, request: Request, identity: str) -> str:
+    """The id of the job that runs a backtest."""
+    checked = asked(request.model_dump())
+    return start(monitor, "backtest", asked_by=identity, **checked.model_dump(mode="json"))
+
+
+def found(monitor: Monitor, name: str) -> Result:
+    """The backtest of this id; an answer of 404 where there is none."""
+    try:
+        return result(monitor, name)
+    except DataError as error:
+        raise HTTPException(404, f"there is no result of a backtest {name!r}") from error

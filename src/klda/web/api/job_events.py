@@ -1,0 +1,51 @@
+"""How far a job is, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from klda.errors import KldaError
+from klda.monitor.jobs import the_job
+from klda.monitor.monitor import Monitor
+from klda.store.jobs import OPEN
+from klda.web.api.jobs import JobId, found
+from klda.web.api.models import JobAnswer
+from klda.web.studio import TheMonitor, TheStudio
+
+router = APIRouter()
+
+EVERY = 0.5
+"""Seconds between two looks."""
+
+
+@router.get("/monitors/{name}/jobs/{job}/events", response_class=EventSourceResponse)
+async def job_events(
+    request: Request, studio: TheStudio, monitor: TheMonitor, job: JobId
+) -> AsyncIterator[ServerSentEvent]:
+    """Events with the job whenever it changes; the last one has the state it ended in, or `gone` with its monitor."""
+    await asyncio.to_thread(found, monitor, job)
+    sent: JobAnswer | None = None
+    while not await request.is_disconnected():
+        try:
+            if not studio.has(monitor.name):
+                raise HTTPException(404)
+            told = await asyncio.to_thread(answer_for, monitor, job)
+        except (KldaError, HTTPException):  # its making was stopped, so it never was
+            yield ServerSentEvent(event="gone", data={})
+            return
+        if told != sent:
+            sent = told
+            yield ServerSentEvent(data=told)
+        if told.state not in OPEN:
+            return
+        await asyncio.sleep(EVERY)
+
+
+def answer_for(monitor: Monitor, job: str) -> JobAnswer:
+    """A job as it stands."""
+    return JobAnswer.model_validate(asdict(the_job(monitor, job)) | {"monitor": monitor.name})

@@ -1,0 +1,126 @@
+"""Files of posts that people hand in, and monitors that are made of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+
+from klda.errors import InputError
+from klda.monitor.background import start
+from klda.monitor.from_file import create_from_upload
+from klda.monitor.monitor import Monitor
+from klda.monitor.uploads import Preview, discard, preview, receive
+from klda.web.api.job_events import answer_for
+from klda.web.api.models import JobAnswer
+from klda.web.forms import Keywords, Length, Limit, Name, WrongFields
+from klda.web.problems import documented
+from klda.web.studio import Identity, Studio, TheStudio
+
+router = APIRouter()
+
+UploadId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="Id of the upload.")]
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The bytes of the file: JSON lines, JSON, CSV or Parquet; packed with gzip or Zstandard or not.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class FirstPost(BaseModel):
+    """A post as it stands in the file; its text is a stranger's."""
+
+    id: str
+    time: str
+    author: str | None
+    text: str
+
+
+class UploadAnswer(BaseModel):
+    """What is in an upload."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    size: int = Field(description="Bytes.")
+    lines: int = Field(description="Records of the file.")
+    posts: int
+    duplicates: int
+    bad: dict[str, int] = Field(description="Records that should have been posts, by reason.")
+    skipped: dict[str, int] = Field(description="Records that are not posts, by reason.")
+    examples: list[str] = Field(description="The first bad records.")
+    start: str = Field(description="Time of the earliest post.")
+    end: str = Field(description="Time of the latest post.")
+    first: list[FirstPost]
+    suggestions: list[str] = Field(description="Words that many posts share, as keywords to start from.")
+
+
+class UploadForm(BaseModel):
+    """A monitor to be made of an upload."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    name: Name = Field(description="Its name, as in `flu-2026`.")
+    subject: str = Field(min_length=1, max_length=200, description="What it is about, for people.")
+    keywords: Keywords = Field(description="The first list.")
+    window: Length = Field(default="7d", description="As in 7d, 6h.")
+    max_keywords: Limit = Field(default=None, description="Most keywords of a list.")
+    max_posts: Limit = Field(default=None, description="Most posts that a list may bring in a window.")
+    policy: str = Field(default="klda", max_length=50, description="Who proposes.")
+
+
+@router.post("/uploads", status_code=201, openapi_extra=BODY, responses=documented(413))
+async def upload(request: Request, studio: TheStudio) -> UploadAnswer:
+    """Takes a file of posts and says what is in it; it waits for a day to be made a monitor of."""
+    home = studio.settings.home
+    name = await receive(home, request.stream(), studio.settings.max_upload)
+    return UploadAnswer.model_validate(await run_in_threadpool(preview, home, name))
+
+
+@router.get("/uploads/{upload}")
+def show_upload(upload: UploadId, studio: TheStudio) -> UploadAnswer:
+    """What is in an upload."""
+    return UploadAnswer.model_validate(seen(studio, upload))
+
+
+@router.delete("/uploads/{upload}", status_code=204)
+def delete_upload(upload: UploadId, studio: TheStudio) -> Response:
+    """Deletes an upload."""
+    discard(studio.settings.home, seen(studio, upload).id)
+    return Response(status_code=204)
+
+
+@router.post("/uploads/{upload}/monitor", status_code=202, responses=documented(409))
+def make_of_upload(upload: UploadId, form: UploadForm, studio: TheStudio, identity: Identity) -> JobAnswer:
+    """Makes a monitor of an upload; the job stores its posts, closes its windows and makes the first proposal."""
+    return answer_for(*begin(studio, upload, form, identity))
+
+
+def seen(studio: Studio, upload: str) -> Preview:
+    """What is in an upload; an answer of 404 where there is none."""
+    try:
+        return preview(studio.settings.home, upload)
+    except InputError as error:
+        raise HTTPException(404, str(error)) from error
+
+
+def begin(studio: Studio, upload: str, form: UploadForm, identity: str) -> tuple[Monitor, str]:
+    """The new monitor, and the id of the job that fills it."""
+    seen(studio, upload)
+    if studio.has(form.name):
+        raise WrongFields({"name": "a monitor of this name is there already"})
+    limits = {"max_keywords": form.max_keywords, "max_posts": form.max_posts}
+    values = {
+        "subject": form.subject,
+        "keywords": form.keywords,
+        "window": form.window,
+        "budget": {name: value for name, value in limits.items() if value is not None},
+        "policy": form.policy,
+    }
+    create_from_upload(studio.settings.home, form.name, upload, values, created_by=identity)
+    monitor = studio.monitor(form.name)
+    return monitor, start(monitor, "create", asked_by=identity)

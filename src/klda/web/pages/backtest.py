@@ -1,0 +1,72 @@
+"""Backtests: begin one, see how far it is, stop it, and read what came out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Form, Path, Request, Response
+from starlette.responses import RedirectResponse
+
+from klda.monitor.backtest import DEFAULT, MOST_WINDOWS, Result, results
+from klda.monitor.backtest import Request as BacktestRequest
+from klda.monitor.close import closed
+from klda.monitor.jobs import recent
+from klda.monitor.monitor import Monitor
+from klda.policies.registry import policies
+from klda.report.closed_loop import closed_view
+from klda.report.open_loop import open_view
+from klda.store.jobs import OPEN
+from klda.web.api.backtests import begin, found
+from klda.web.deciding import PROPOSAL
+from klda.web.rendering import render
+from klda.web.studio import Identity, TheMonitor
+
+router = APIRouter()
+
+
+@router.get("/monitors/{name}/backtest")
+def backtests(request: Request, monitor: TheMonitor) -> Response:
+    """The form, what runs, and the newest result."""
+    known = results(monitor)
+    return _page(request, monitor, known, known[0] if known else None)
+
+
+@router.get("/monitors/{name}/backtests/{backtest}")
+def one(request: Request, monitor: TheMonitor, backtest: Annotated[str, Path(pattern=PROPOSAL)]) -> Response:
+    """One result."""
+    return _page(request, monitor, results(monitor), found(monitor, backtest))
+
+
+@router.post("/monitors/{name}/backtest")
+def begun(
+    monitor: TheMonitor,
+    identity: Identity,
+    policy: Annotated[list[str], Form(default_factory=list, max_length=12)],
+    loop: Annotated[Literal["open", "closed"], Form()] = "open",
+    tests: Annotated[int, Form(ge=1, le=MOST_WINDOWS)] = 3,
+) -> Response:
+    """Begins a backtest."""
+    begin(monitor, BacktestRequest(loop=loop, policies=tuple(policy or DEFAULT), tests=tests), identity)
+    return RedirectResponse(f"/monitors/{monitor.name}/backtest", status_code=303)
+
+
+def _page(request: Request, monitor: Monitor, known: list[Result], shown: Result | None) -> Response:
+    jobs = [job for job in recent(monitor, 30) if job.kind == "backtest"]
+    content: dict[str, Any] = {
+        "monitor": monitor.name,
+        "subject": monitor.settings.subject,
+        "waiting": monitor.records.proposals.waiting() is not None,
+        "here": f"/monitors/{monitor.name}/backtest",
+        "n_closed": len(closed(monitor)),
+        "policies": list(policies()),
+        "chosen": {monitor.settings.policy, *DEFAULT},
+        "running": [job for job in jobs if job.state in OPEN],
+        "failed": jobs[0] if jobs and jobs[0].state in ("failed", "cancelled") else None,
+        "results": known,
+        "shown": shown,
+        "view": None,
+    }
+    if shown is not None:
+        view = open_view if shown.request.loop == "open" else closed_view
+        content["view"] = view(shown.summary)
+    return render(request, "backtest.html", **content)

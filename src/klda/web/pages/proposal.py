@@ -1,0 +1,181 @@
+"""The proposal: what to keep, add and drop and why, the dial, what-if, and the decision."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Path, Query, Request, Response
+from starlette.responses import RedirectResponse
+
+from klda.monitor.background import start
+from klda.monitor.jobs import recent
+from klda.monitor.monitor import Monitor
+from klda.monitor.rules import rules
+from klda.policies.choices import Choices, Selection, reselect, what_if
+from klda.policies.proposal import Reason
+from klda.policies.rules import PLATFORMS, Rules
+from klda.report.charts.frontier import frontier
+from klda.store import Job, SavedProposal
+from klda.store.jobs import OPEN
+from klda.types import Estimate
+from klda.web.deciding import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable
+from klda.web.forms import SEPARATORS
+from klda.web.rendering import render
+from klda.web.studio import Identity, TheMonitor
+
+router = APIRouter()
+
+ProposalId = Annotated[str, Path(pattern=PROPOSAL)]
+
+
+@router.get("/monitors/{name}/proposal")
+def newest(request: Request, monitor: TheMonitor) -> Response:
+    """The proposal that waits, or else the newest; without one, how to get one."""
+    found = monitor.records.proposals.newest(1)
+    return _page(request, monitor, found[0] if found else None)
+
+
+@router.get("/monitors/{name}/proposals/{proposal}")
+def one(request: Request, monitor: TheMonitor, proposal: ProposalId) -> Response:
+    """One proposal."""
+    return _page(request, monitor, the_proposal(monitor, proposal))
+
+
+@router.get("/monitors/{name}/proposals/{proposal}/dial")
+def dial(
+    request: Request, monitor: TheMonitor, proposal: ProposalId, novelty: Annotated[float, Query(ge=0, le=1)]
+) -> Response:
+    """The part of the page that the dial changes."""
+    saved = the_proposal(monitor, proposal)
+    choices = weighable(monitor, saved)
+    content = _selected(monitor, saved, choices, reselect(choices, novelty))
+    return render(request, "proposal_selection.html", **content)
+
+
+@router.get("/monitors/{name}/proposals/{proposal}/what-if")
+def outlook(
+    request: Request,
+    monitor: TheMonitor,
+    proposal: ProposalId,
+    keyword: Annotated[list[str], Query(default_factory=list)],
+) -> Response:
+    """What the ticked list would bring."""
+    saved = the_proposal(monitor, proposal)
+    choices = weighable(monitor, saved)
+    found = what_if(choices, keyword) if keyword else None
+    content: dict[str, Any] = {"outlook": found, "budget": monitor.settings.budget, "today": _today(choices)}
+    return render(request, "proposal_outlook.html", **content)
+
+
+@router.post("/monitors/{name}/propose")
+def propose(monitor: TheMonitor, identity: Identity) -> Response:
+    """Begins to make a proposal."""
+    if not _working(monitor):
+        start(monitor, "propose", asked_by=identity)
+    return RedirectResponse(f"/monitors/{monitor.name}/proposal", status_code=303)
+
+
+@router.post("/monitors/{name}/proposals/{proposal}/decide")
+def decided(
+    monitor: TheMonitor,
+    proposal: ProposalId,
+    identity: Identity,
+    verdict: Annotated[Verdict, Form()],
+    keyword: Annotated[list[str], Form(default_factory=list, max_length=1000)],
+    note: Annotated[str, Form(max_length=MOST_NOTE)] = "",
+    more: Annotated[str, Form(max_length=5000)] = "",
+) -> Response:
+    """Takes a decision, and shows what holds now."""
+    typed = [word.strip() for word in SEPARATORS.split(more) if word.strip()]
+    saved = the_proposal(monitor, proposal)
+    decide(monitor, saved, verdict, identity=identity, note=note.strip(), keywords=[*keyword, *typed])
+    return RedirectResponse(f"/monitors/{monitor.name}/proposals/{saved.id}", status_code=303)
+
+
+def _page(request: Request, monitor: Monitor, saved: SavedProposal | None) -> Response:
+    content: dict[str, Any] = {
+        "monitor": monitor.name,
+        "subject": monitor.settings.subject,
+        "waiting": monitor.records.proposals.waiting() is not None,
+        "saved": saved,
+        "job": _working(monitor),
+        "last_job": _last(monitor),
+        "here": f"/monitors/{monitor.name}/proposal",
+    }
+    if saved is None:
+        return render(request, "proposal_none.html", **content)
+    choices, proposal = the_choices(monitor, saved), saved.proposal
+    points = proposal.frontier
+    content |= _selected(monitor, saved, choices, None)
+    content |= {
+        "picture": frontier(points, proposal.next_keywords.texts) if points and choices and choices.is_own else None,
+        "rules": [_ready(rules(monitor, platform, saved.id)) for platform in PLATFORMS],
+        "others": monitor.records.proposals.newest(8),
+    }
+    return render(request, "proposal.html", **content)
+
+
+def _ready(made: Rules) -> tuple[Rules, str]:
+    """Rules, and the text to paste."""
+    return made, "\n".join(json.dumps(body, ensure_ascii=False, indent=2) for body in made.requests)
+
+
+def _selected(
+    monitor: Monitor, saved: SavedProposal, choices: Choices | None, found: Selection | None
+) -> dict[str, Any]:
+    """What the cards and tick boxes show: a selection of the dial, or the proposal as it was made."""
+    proposal = saved.proposal
+    examples = {reason.keyword.text: reason.examples for reason in proposal.reasons}
+    reasons = proposal.reasons if found is None else found.reasons
+    keywords = proposal.next_keywords if found is None else found.keywords
+    chosen = what_if(choices, keywords.texts) if choices and all(k in choices.candidates for k in keywords) else None
+    return {
+        "monitor": monitor.name,
+        "saved": saved,
+        "choices": choices,
+        "novelty": found.novelty if found else choices.novelty if choices else monitor.settings.novelty,
+        "is_proposed": set(keywords.texts) == set(proposal.next_keywords.texts),
+        "groups": _groups(reasons),
+        "examples": examples,
+        "keywords": set(keywords.texts),
+        "candidates": _candidates(saved, choices),
+        "expected_posts": (found.expected_posts if found else proposal.expected_posts),
+        "outlook": chosen,
+        "today": _today(choices),
+        "budget": monitor.settings.budget,
+    }
+
+
+def _groups(reasons: tuple[Reason, ...]) -> list[tuple[str, str, list[Reason]]]:
+    titles = {"add": "Add", "keep": "Keep", "drop": "Drop", "hold": "Held back"}
+    return [(action, title, [r for r in reasons if r.action == action]) for action, title in titles.items()]
+
+
+def _candidates(saved: SavedProposal, choices: Choices | None) -> list[tuple[str, str, Estimate | None]]:
+    """Everything that can be ticked: current and proposed keywords first, then the others, most posts first."""
+    proposal = saved.proposal
+    if choices is None:
+        first = proposal.current | proposal.add
+        return [(k.text, "", reason.expected_posts if (reason := proposal.reason(k)) else None) for k in first]
+    first = proposal.current | proposal.add
+    rest = sorted(
+        (c for c in range(len(choices.candidates)) if choices.candidates[c] not in first),
+        key=lambda c: -float(choices.volume.mean[c]),
+    )
+    columns = [*(choices.candidates.index(k) for k in first if k in choices.candidates), *rest]
+    return [(choices.candidates[c].text, choices.held.get(c, ""), choices.volume.at(c)) for c in columns]
+
+
+def _today(choices: Choices | None) -> Estimate | None:
+    """What the current list will bring, for comparison."""
+    return choices.expected_posts(choices.current) if choices else None
+
+
+def _working(monitor: Monitor) -> Job | None:
+    """The job that is making a proposal now, if one is."""
+    return next((j for j in recent(monitor, 20) if j.kind in ("propose", "create") and j.state in OPEN), None)
+
+
+def _last(monitor: Monitor) -> Job | None:
+    return next((j for j in recent(monitor, 20) if j.kind in ("propose", "create")), None)
