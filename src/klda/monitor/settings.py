@@ -28,6 +28,7 @@ EVENT_TIME = ("replay",)
 """Kinds of source that play the past again: their windows end by the times of the posts, not by the clock."""
 _PATHS = {"replay": "posts", "folder": "path", "jetstream": "dictionary"}
 _ENVIRONMENT = "env:"
+_SECRET = ("secret", "token", "password", "access_key", "account_key", "api_key", "sas_key", "credential")
 
 
 def _described(source: object) -> object:
@@ -42,6 +43,13 @@ def _known_source(source: dict[str, Any]) -> dict[str, Any]:
     if source.get("kind") not in SOURCES:
         raise ValueError(f"kind {source.get('kind')!r} is not known; choose one of {', '.join(SOURCES)}")
     return source
+
+
+def _without_secrets(options: dict[str, str]) -> dict[str, str]:
+    for name, value in options.items():
+        if any(word in name.lower() for word in _SECRET) and not value.startswith(_ENVIRONMENT):
+            raise ValueError(f'{name} must not lie in a file; write it as in {name} = "env:{name.upper()}"')
+    return options
 
 
 def _length(text: str) -> str:
@@ -88,7 +96,7 @@ class StorageSettings(_Table):
 
     posts: str | None = None
     """Address of the table of posts on object storage, such as `s3://bucket/monitor`."""
-    options: dict[str, str] = {}
+    options: Annotated[dict[str, str], AfterValidator(_without_secrets)] = Field(default={}, repr=False)
     """Passed on to Delta Lake."""
     database: str | None = Field(default=None, repr=False)
     """Address of a PostgreSQL."""
@@ -230,5 +238,5 @@ def _first_problem(error: ValidationError) -> str:
     if found["type"] == "extra_forbidden":
         known = f"; there are {', '.join(Settings.model_fields)}" if len(found["loc"]) == 1 else ""
         return f"{field}: there is no such setting{known}"
-    given = "" if "database" in field or found["type"] == "missing" else f" (given: {found['input']!r})"
+    given = "" if field.startswith("storage") or found["type"] == "missing" else f" (given: {found['input']!r})"
     return f"{field}: {message}{given}"

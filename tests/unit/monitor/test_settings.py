@@ -85,3 +85,15 @@ def test_files_are_named_from_the_root() -> None:
     assert several.source["posts"] == [str(Path("a").absolute()), str(Path("b").absolute())]
     stream = Settings.of(SMALL | {"source": "jetstream:wss://host"}).with_absolute_paths()
     assert stream.source["address"] == "wss://host"
+
+
+def test_a_secret_of_the_object_storage_must_come_from_the_environment() -> None:
+    def storage(value: str) -> dict[str, object]:
+        options = {"aws_secret_access_key": value, "aws_region": "eu-central-1"}
+        return {"subject": "s", "keywords": ["k"], "source": "jetstream", "storage": {"options": options}}
+
+    with pytest.raises(SettingError, match="aws_secret_access_key must not lie in a file") as failure:
+        Settings.of(storage("hush-hush"))
+    assert "hush-hush" not in str(failure.value)
+    settings = Settings.of(storage("env:MY_SECRET"))
+    assert settings.storage.options["aws_secret_access_key"] == "env:MY_SECRET"
