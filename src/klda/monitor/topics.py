@@ -119,10 +119,11 @@ def _shares(documents: Documents, weights: Floats, n_windows: int) -> Floats:
 
 
 def _words(corpus: Corpus, model: LDA) -> list[tuple[str, ...]]:
-    """The first words of each topic; keywords are left out, as every post has them."""
-    shown = model.topic_word.copy()
-    shown[:, 0] = 0.0  # the placeholder is no word
-    shown[:, corpus.keyword_words.values] = 0.0
+    """The words that set each topic apart; keywords are left out, as every post has them."""
+    common = model.topic_word.mean(axis=0)  # (V,)
+    shown = model.topic_word * np.log(model.topic_word / common)  # (K, V)
+    shown[:, 0] = -1.0  # the placeholder is no word
+    shown[:, corpus.keyword_words.values] = -1.0
     leading = np.argsort(-shown, axis=1, kind="stable")[:, :N_WORDS]  # (K, n_words)
     return [tuple(corpus.vocabulary.display(int(word)) for word in row) for row in leading]
 

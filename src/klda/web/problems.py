@@ -47,9 +47,24 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problems of a resource, as OpenAPI documents them; those that every resource has come by themselves."""
     common = (401, 403, 404, 422, 429, 503)
     return {
-        status: {"model": Problem, "description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {}}}
-        for status in sorted({*common, *statuses})
+        status: {"model": Problem, "description": HTTPStatus(status).phrase} for status in sorted({*common, *statuses})
     }
+
+
+def document_problems(app: FastAPI) -> None:
+    """Lets the schema say of problems what they are sent as; FastAPI takes every model for plain JSON."""
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        schema = describe()
+        operations = (operation for path in schema["paths"].values() for operation in path.values())
+        for response in (response for operation in operations for response in operation["responses"].values()):
+            content = response.get("content", {})
+            if content.get("application/json", {}).get("schema") == {"$ref": "#/components/schemas/Problem"}:
+                content[MEDIA_TYPE] = content.pop("application/json")
+        return schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
 def answer(request: Request, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:

@@ -20,8 +20,8 @@ def outcomes(found: Sequence[Outcome], zone: str) -> Spec:
         {
             "keyword": outcome.keyword,
             "window": full_date(outcome.window_start.astimezone(ZoneInfo(zone))),
-            "expected": max(outcome.expected.mean, 0.5),
-            "realised": max(outcome.realised, 0.5),
+            "expected": max(outcome.expected.mean, 1.0),
+            "realised": max(float(outcome.realised), 1.0),
             "posts": outcome.realised,
             "about": round(outcome.expected.mean),
             "low": round(outcome.expected.low),
@@ -30,11 +30,11 @@ def outcomes(found: Sequence[Outcome], zone: str) -> Spec:
         }
         for outcome in found
     ]
-    most = max([1.0, *(value for row in rows for value in (row["expected"], row["realised"]))])  # type: ignore[type-var]
-    scale = {"type": "log", "domain": [0.5, most], "nice": True}  # a keyword brings ten posts or ten thousand
-    axis = {"format": "~s", "tickCount": 5, "labelOverlap": True}
+    most = max([10.0, *(value for row in rows for value in (row["expected"], row["realised"]))])  # type: ignore[type-var]
+    scale = {"type": "log", "domain": [1, most], "nice": True}  # a keyword brings ten posts or ten thousand
+    axis = {"format": "~s", "values": [10**power for power in range(10)]}
     line = {
-        "data": {"values": [{"x": 0.5, "y": 0.5}, {"x": most, "y": most}]},
+        "data": {"values": [{"x": 1, "y": 1}, {"x": most, "y": most}]},
         "mark": {"type": "line", "strokeDash": [4, 3], "color": LIGHT["soft"], "strokeWidth": 1.5},
         "encoding": {
             "x": {"field": "x", "type": "quantitative", "scale": scale},

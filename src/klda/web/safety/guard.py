@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,11 +35,11 @@ CSRF_FIELD = "csrf"
 _FORM = "application/x-www-form-urlencoded"
 
 
-class Refused(Exception):
+class Refused(HTTPException):
     """A request that does not get in."""
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
-        self.status, self.detail, self.headers = status, detail, headers
+        super().__init__(status, detail, headers)
 
 
 class Guard:
@@ -66,10 +67,7 @@ class Guard:
             return
         if fresh:
             outgoing = _with_cookie(outgoing, session, secure=scope.get("scheme") == "https")
-        try:
-            await self.app(scope, receive, outgoing)
-        except Refused as refusal:  # a body that grew too large while it was read
-            await self._refuse(scope, receive, outgoing, refusal)
+        await self.app(scope, receive, outgoing)
 
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Receive, Session, bool]:
         """The rest of the request, its session, and whether that is new; `Refused` where it does not get in."""
@@ -146,10 +144,10 @@ class Guard:
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, refusal: Refused) -> None:
         response: Response
         request = Request(scope, receive)
-        if refusal.status == 401 and _wants_page(scope) and scope["method"] == "GET":
+        if refusal.status_code == 401 and _wants_page(scope) and scope["method"] == "GET":
             response = RedirectResponse("/login?next=" + quote(scope["path"]), status_code=303)
         else:
-            response = answer(request, Problem.of(refusal.status, refusal.detail), refusal.headers)
+            response = answer(request, Problem.of(refusal.status_code, refusal.detail), refusal.headers)
         await response(scope, receive, send)
 
 
