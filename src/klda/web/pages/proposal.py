@@ -13,9 +13,10 @@ from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import rules
 from klda.policies.choices import Choices, Selection, reselect, what_if
-from klda.policies.proposal import Reason
+from klda.policies.proposal import FrontierPoint, Reason
 from klda.policies.rules import PLATFORMS, Rules
 from klda.report.charts.frontier import frontier
+from klda.report.charts.theme import Spec
 from klda.store import Job, SavedProposal
 from klda.store.jobs import OPEN
 from klda.types import Estimate
@@ -106,14 +107,21 @@ def _page(request: Request, monitor: Monitor, saved: SavedProposal | None) -> Re
     if saved is None:
         return render(request, "proposal_none.html", **content)
     choices, proposal = the_choices(monitor, saved), saved.proposal
-    points = proposal.frontier
     content |= _selected(monitor, saved, choices, None)
     content |= {
-        "picture": frontier(points, proposal.next_keywords.texts) if points and choices and choices.is_own else None,
+        "picture": _frontier(saved, choices.novelty) if proposal.frontier and choices and choices.is_own else None,
         "rules": [_ready(rules(monitor, platform, saved.id)) for platform in PLATFORMS],
         "others": monitor.records.proposals.newest(8),
     }
     return render(request, "proposal.html", **content)
+
+
+def _frontier(saved: SavedProposal, novelty: float) -> Spec:
+    """The frontier, each list once: at the setting nearest to the proposal's own."""
+    lists: dict[tuple[str, ...], FrontierPoint] = {}
+    for point in sorted(saved.proposal.frontier, key=lambda point: abs(point.novelty - novelty)):
+        lists.setdefault(tuple(sorted(point.keywords)), point)
+    return frontier(list(lists.values()), saved.proposal.next_keywords.texts)
 
 
 def _ready(made: Rules) -> tuple[Rules, str]:

@@ -1,0 +1,169 @@
+"""Proposals, backtests and uploads through pages and the API, without a browser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from klda.corpus.simulation import World, write
+from klda.monitor.from_file import create_from_upload, fill
+from klda.monitor.monitor import opened
+from klda.web.settings import StudioSettings
+from tests.unit.monitor.test_studio_work import VALUES, sent
+from tests.unit.web.conftest import Browser
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("world") / "posts.parquet"
+    write(World(weeks=4, posts_per_week=500), path)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def made(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a monitor whose proposal waits."""
+    home = tmp_path_factory.mktemp("home")
+    create_from_upload(home, "health", sent(home, content), VALUES, created_by="ann")
+    with opened(home, "health") as monitor:
+        fill(monitor)
+    return home
+
+
+@pytest.fixture
+def browser(made: Path) -> Iterator[Browser]:
+    one = Browser(StudioSettings(made, local_user="ann"))
+    yield one
+    one.app.state.studio.close()
+
+
+def waiting(browser: Browser) -> dict[str, Any]:
+    listed = browser.get("/api/v1/monitors/health/proposals").json()
+    found: dict[str, Any] = browser.get(f"/api/v1/monitors/health/proposals/{listed[0]['id']}").json()
+    return found
+
+
+def test_the_page_has_cards_with_reasons_and_rules(browser: Browser) -> None:
+    proposal, page = waiting(browser), browser.get("/monitors/health/proposal").text
+    for reason in proposal["reasons"]:
+        assert f"<bdi>{reason['keyword']}</bdi>" in page
+    assert "Approve as proposed" in page
+    assert "Rules for the platform" in page
+    assert "&#34;track&#34;" in page
+
+
+def test_the_dial_and_what_if_agree_with_the_proposal(browser: Browser) -> None:
+    proposal = waiting(browser)
+    base = f"/api/v1/monitors/health/proposals/{proposal['id']}"
+    turned = browser.get(f"{base}/dial", params={"novelty": 0.5}).json()
+    assert (turned["keep"], turned["add"], turned["drop"]) == (proposal["keep"], proposal["add"], proposal["drop"])
+    weighed = browser.get(f"{base}/what-if", params={"keyword": proposal["next"]}).json()
+    assert weighed["expected_posts"] == proposal["expected_posts"] == turned["expected_posts"]
+    assert weighed["retention"] == pytest.approx(turned["retention"])
+
+
+@pytest.mark.parametrize("novelty", ["-0.1", "1.5", "nan", "much"])
+def test_a_dial_beyond_its_ends_is_refused(browser: Browser, novelty: str) -> None:
+    path = f"/api/v1/monitors/health/proposals/{waiting(browser)['id']}/dial"
+    assert browser.get(path, params={"novelty": novelty}).status_code == 422
+
+
+def test_a_word_that_cannot_be_weighed_is_named(browser: Browser) -> None:
+    path = f"/api/v1/monitors/health/proposals/{waiting(browser)['id']}/what-if"
+    answer = browser.get(path, params={"keyword": ["<b>unheard</b>"]})
+    assert (answer.status_code, "unheard" in answer.json()["detail"]) == (409, True)
+
+
+@pytest.mark.parametrize("path", ["proposals/0123456789abcdef", "backtests/0123456789abcdef", "jobs/0123456789abcdef"])
+def test_what_is_not_there_is_not_found(browser: Browser, path: str) -> None:
+    assert browser.get(f"/api/v1/monitors/health/{path}").status_code == 404
+    assert browser.get(f"/monitors/health/{path}").status_code == 404
+
+
+def test_rules_are_given_for_every_platform(browser: Browser) -> None:
+    proposal = waiting(browser)
+    for platform in ("x-v1", "x-v2", "bluesky", "mastodon"):
+        step = browser.get(f"/api/v1/monitors/health/proposals/{proposal['id']}/rules/{platform}").json()
+        assert step["platform"] == platform
+        assert set(proposal["add"]) <= set(step["add"])
+    assert browser.get("/api/v1/monitors/health/rules/x-v2").json()["add"]
+
+
+def test_decisions_are_kept_under_the_name_behind_the_token(content: bytes, tmp_path: Path) -> None:
+    create_from_upload(tmp_path, "health", sent(tmp_path, content), VALUES, created_by="ann")
+    with opened(tmp_path, "health") as monitor:
+        fill(monitor)
+    tokens = {"bob": "0123456789abcdef-bob"}
+    browser = Browser(StudioSettings(tmp_path, tokens=tokens))
+    bearer = {"Authorization": f"Bearer {tokens['bob']}"}
+    listed = browser.get("/api/v1/monitors/health/proposals", headers=bearer).json()
+    path = f"/api/v1/monitors/health/proposals/{listed[0]['id']}/decision"
+    assert browser.ask("POST", path, json={"verdict": "approve"}).status_code == 401
+    empty = browser.ask("POST", path, json={"verdict": "edit"}, headers=bearer)
+    assert empty.status_code == 409
+    edited = {"verdict": "edit", "keywords": ["health", "fever"], "note": "fever is coming"}
+    answer = browser.ask("POST", path, json=edited, headers=bearer)
+    assert answer.json()["decision"]["decided_by"] == "bob"
+    assert answer.json()["state"] == "edited"
+    assert browser.ask("POST", path, json={"verdict": "reject"}, headers=bearer).status_code == 409
+    audit = browser.get("/api/v1/monitors/health/audit", headers=bearer).json()
+    assert (audit[0]["who"], audit[0]["action"], audit[0]["detail"]["note"]) == ("bob", "edit", "fever is coming")
+    with opened(tmp_path, "health") as monitor:
+        assert monitor.records.keywords.active().texts == ("health", "fever")
+    browser.app.state.studio.close()
+
+
+def upload(browser: Browser, content: bytes) -> httpx.Response:
+    headers = {"X-CSRF-Token": browser.csrf(), "Content-Type": "application/octet-stream"}
+    return browser.ask("POST", "/api/v1/uploads", content=content, headers=headers)
+
+
+def test_a_file_is_sent_looked_at_and_thrown_away(browser: Browser, content: bytes) -> None:
+    answer = upload(browser, content)
+    assert (answer.status_code, answer.json()["posts"]) == (201, 2000)
+    path = f"/api/v1/uploads/{answer.json()['id']}"
+    assert browser.get(path).json() == answer.json()
+    assert "What is it about?" in browser.get(f"/upload/{answer.json()['id']}").text
+    assert browser.ask("DELETE", path, headers={"X-CSRF-Token": browser.csrf()}).status_code == 204
+    assert browser.get(path).status_code == 404
+
+
+def test_a_form_says_what_is_wrong_field_by_field(browser: Browser, content: bytes) -> None:
+    name = upload(browser, content).json()["id"]
+    page = browser.post(f"/upload/{name}", {"name": "No Good", "keywords": "", "window": "700d", "subject": "x"})
+    assert page.status_code == 422
+    assert 'id="error-name"' in page.text
+    assert 'id="error-keywords"' in page.text
+    wide = {"name": "other", "subject": "x", "keywords": "health", "window": "700d"}
+    assert 'id="error-window"' in browser.post(f"/upload/{name}", wide).text
+    taken = browser.post(f"/api/v1/uploads/{name}/monitor", json={"name": "health", "subject": "x", "keywords": ["a"]})
+    assert taken.json()["fields"] == {"name": "a monitor of this name is there already"}
+
+
+def test_nonsense_is_no_file_of_posts(browser: Browser) -> None:
+    answer = upload(browser, b"\x00\x01nothing")
+    assert answer.status_code == 422
+    assert "/" not in answer.json()["detail"].split(";")[0]
+
+
+def test_a_backtest_is_begun_watched_and_stopped(browser: Browser) -> None:
+    wrong = browser.post("/api/v1/monitors/health/backtests", json={"policies": ["nobody"]})
+    assert wrong.status_code == 422
+    job = browser.post("/api/v1/monitors/health/backtests", json={"policies": ["klda"], "tests": 2})
+    assert job.status_code == 202
+    path = f"/api/v1/monitors/health/jobs/{job.json()['id']}"
+    assert "A backtest is running" in browser.get("/monitors/health/backtest").text
+    assert browser.post(f"{path}/cancel", json={}).status_code == 202
+    until = time.monotonic() + 60
+    while browser.get(path).json()["state"] in ("waiting", "running"):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert browser.get(path).json()["state"] == "cancelled"
+    events = browser.get(f"{path}/events").text
+    assert '"state":"cancelled"' in events.replace(" ", "")
+    assert "was cancelled" in browser.get("/monitors/health/backtest").text
