@@ -7,6 +7,7 @@ import socket
 import webbrowser
 from pathlib import Path
 from threading import Timer
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -54,19 +55,26 @@ def serve(
         hosts=tuple(allow_host or ()),
         private_sources=private_sources,
     )
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=2,  # pages that listen for events would never leave by themselves
+        timeout_graceful_shutdown=5,
     )
     console.print(
         f"The studio is at {settings.address} (Ctrl-C ends it)", markup=False, highlight=False, soft_wrap=True
     )
     if open_browser:
         Timer(0.5, webbrowser.open, [settings.address]).start()
-    uvicorn.Server(config).run(sockets=[listening])
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.live.over = True  # pages that listen for events would never leave by themselves
+            super().handle_exit(sig, frame)
+
+    Server(config).run(sockets=[listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -16,6 +16,7 @@ from klda.monitor.monitor import Monitor
 EVERY = 2.0
 """Seconds between two looks."""
 MOST_WATCHERS = 200
+_STEP = 0.5  # seconds in which a watcher notices that the studio ends
 
 
 class Live:
@@ -23,6 +24,8 @@ class Live:
 
     def __init__(self) -> None:
         self.watchers = 0
+        self.over = False
+        """Whether the studio ends: those who listen would keep it from doing so."""
         self._seen: dict[str, tuple[float, dict[str, Any]]] = {}
 
     async def counts(self, monitor: Monitor) -> dict[str, Any]:
@@ -36,16 +39,22 @@ class Live:
         self._seen[monitor.name] = (time.monotonic(), counts)
         return counts
 
+    async def pause(self, seconds: float) -> None:
+        """Waits so long, or until the studio ends."""
+        until = time.monotonic() + seconds
+        while not self.over and time.monotonic() < until:
+            await asyncio.sleep(_STEP)
+
     async def events(self, request: Request, monitor: Monitor) -> AsyncIterator[ServerSentEvent]:
         """Yields the counts whenever they have changed, until the reader leaves."""
         sent: dict[str, Any] | None = None
         self.watchers += 1
         try:
-            while not await request.is_disconnected():
+            while not (self.over or await request.is_disconnected()):
                 counts = await self.counts(monitor)
                 if counts != sent:
                     sent = counts
                     yield ServerSentEvent(data=counts)
-                await asyncio.sleep(EVERY)
+                await self.pause(EVERY)
         finally:
             self.watchers -= 1

@@ -30,7 +30,7 @@ async def job_events(
     """Events with the job whenever it changes; the last one has the state it ended in, or `gone` with its monitor."""
     await asyncio.to_thread(found, monitor, job)
     sent: JobAnswer | None = None
-    while not await request.is_disconnected():
+    while not (request.app.state.live.over or await request.is_disconnected()):
         try:
             if not studio.has(monitor.name):
                 raise HTTPException(404)
