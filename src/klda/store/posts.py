@@ -8,15 +8,14 @@ any number read meanwhile, each from the version that it opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import DeltaTable, WriterProperties, write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
 from klda.corpus.windows import Windowing
 from klda.errors import StoreError
@@ -27,6 +26,7 @@ from klda.store.leftovers import sweep
 from klda.store.pseudonyms import Pseudonyms
 from klda.store.reading import StoredPosts, guarded
 from klda.store.recent import RecentIds, newest_ids
+from klda.store.table import FILE_BYTES, WRITER, files, open_table
 from klda.store.tally import TALLIED, Count, negative, tally
 from klda.types import Window
 
@@ -36,17 +36,7 @@ GRACE = timedelta(hours=24)
 """How long files that no version needs any more stay, for those who still read them."""
 
 _COMPACT_AFTER = 64  # small files: every further one makes each commit slower
-_FILE_BYTES = 32 << 20
 _DELETED_AT_ONCE = 5000
-_WRITER = WriterProperties(compression="ZSTD")
-_CONFIGURATION = {
-    # Only these columns leave their extremes in the log: it must not hold texts or names of deleted posts.
-    "delta.dataSkippingStatsColumns": "time,batch",
-    "delta.deletedFileRetentionDuration": "interval 1 days",
-    # Deletions name ids. Delta drops log entries before a checkpoint of this age: with one a day, within seven days.
-    "delta.logRetentionDuration": "interval 5 days",
-    "delta.checkpointInterval": "20",
-}
 
 
 @dataclass(frozen=True)
@@ -95,18 +85,8 @@ class PostStore:
             self._table = self._open()
 
     def _open(self) -> DeltaTable:
-        if not DeltaTable.is_deltatable(self.uri, self._options):
-            DeltaTable.create(
-                self.uri,
-                ROW_SCHEMA,
-                mode="ignore",
-                partition_by=list(PARTITIONS),
-                configuration=_CONFIGURATION,
-                storage_options=self._options,
-                commit_properties=commits.properties({}),
-            )
-        table = DeltaTable(self.uri, storage_options=self._options)
-        self._small_files = sum(size < _FILE_BYTES // 2 for (size,) in _files(table, "size_bytes"))
+        table = open_table(self.uri, self._options)
+        self._small_files = sum(size < FILE_BYTES // 2 for (size,) in files(table, "size_bytes"))
         return table
 
     def _newest(self) -> DeltaTable:
@@ -155,7 +135,7 @@ class PostStore:
                 table,
                 new,
                 mode="append",
-                writer_properties=_WRITER,
+                writer_properties=WRITER,
                 commit_properties=commits.properties(positions, tally(new), source),
             )
         for part in (False, True):
@@ -202,8 +182,8 @@ class PostStore:
         """The windows that hold posts, in order, with how many; read from the log alone."""
         sizes: dict[str, list[int]] = {}
         with guarded(self.uri, "be read"):
-            files = list(_files(self._newest(), "partition.window", "partition.sample", "num_records"))
-        for name, sample, records in files:
+            found = list(files(self._newest(), "partition.window", "partition.sample", "num_records"))
+        for name, sample, records in found:
             sizes.setdefault(name, [0, 0])[sample] += records
         return [WindowSize(self._window(name), *sizes[name]) for name in sorted(sizes)]
 
@@ -253,7 +233,7 @@ class PostStore:
             f"{name} IN {_sql_list(gone.column(name).unique().to_pylist())}" for name in ("window", "source", "id")
         )
         note = commits.properties(commits.positions(table), negative(tally(gone)))
-        table.delete(predicate, commit_properties=note, writer_properties=_WRITER)
+        table.delete(predicate, commit_properties=note, writer_properties=WRITER)
 
     def expire(self, before: datetime) -> list[Window]:
         """Drops every window that ended by this time and returns them; counts of the past stay."""
@@ -270,7 +250,7 @@ class PostStore:
         with guarded(self.uri, "be compacted"):
             table = self._newest()
             note = commits.properties(commits.positions(table))
-            table.optimize.compact(target_size=_FILE_BYTES, commit_properties=note, writer_properties=_WRITER)
+            table.optimize.compact(target_size=FILE_BYTES, commit_properties=note, writer_properties=WRITER)
             self._table = self._open()
         self._small_files = 0
 
@@ -296,13 +276,6 @@ class PostStore:
 
 def _part(table: pa.Table, sample: bool) -> pa.Table:
     return table.filter(pc.equal(table.column("sample"), sample))
-
-
-def _files(table: DeltaTable, *names: str) -> Iterator[tuple[Any, ...]]:
-    """Facts about the files of a table, file by file."""
-    files = pa.table(table.get_add_actions(flatten=True))
-    if files.num_rows:
-        yield from zip(*(files.column(name).to_pylist() for name in names), strict=True)
 
 
 def _sql_list(values: Iterable[str]) -> str:

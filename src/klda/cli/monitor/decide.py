@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,11 +27,8 @@ def approve(
 ) -> None:
     """Use the proposed list; a running collector follows within seconds."""
     from klda.monitor.decide import approve as work
-    from klda.monitor.monitor import opened
 
-    with opened(home, name) as monitor:
-        decision = work(monitor, proposal, decided_by=identity(by), note=note)
-    _tell(decision, output)
+    _decide(work, home, name, output, proposal=proposal, decided_by=identity(by), note=note)
 
 
 def reject(
@@ -42,11 +41,8 @@ def reject(
 ) -> None:
     """Leave the list as it is."""
     from klda.monitor.decide import reject as work
-    from klda.monitor.monitor import opened
 
-    with opened(home, name) as monitor:
-        decision = work(monitor, proposal, decided_by=identity(by), note=note)
-    _tell(decision, output)
+    _decide(work, home, name, output, proposal=proposal, decided_by=identity(by), note=note)
 
 
 def edit(
@@ -60,10 +56,16 @@ def edit(
 ) -> None:
     """Use another list in place of the proposed one."""
     from klda.monitor.decide import edit as work
+
+    chosen = parse_keywords(keywords)
+    _decide(work, home, name, output, keywords=chosen, proposal=proposal, decided_by=identity(by), note=note)
+
+
+def _decide(work: Callable[..., Decision], home: Path, name: str, output: Format, **choice: Any) -> None:
     from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor:
-        decision = work(monitor, parse_keywords(keywords), proposal, decided_by=identity(by), note=note)
+        decision = work(monitor, **choice)
     _tell(decision, output)
 
 
