@@ -20,6 +20,7 @@ from klda.errors import KldaError
 from klda.monitor.batch import Batch
 from klda.monitor.memory import give_back
 from klda.monitor.monitor import Monitor
+from klda.monitor.reports import withdraw_reports
 from klda.monitor.vacuum import forget, is_due
 from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Filtered, Selection, Source
@@ -174,8 +175,10 @@ class Collector:
         """Deletes what was deleted at the source; once a day from the table's history, too."""
         if is_due(self.monitor):
             forget(self.monitor, self._store)
-        elif self.monitor.records.deletions.carry_out(self._store):
+            return
+        if self.monitor.records.deletions.carry_out(self._store):
             self.monitor.records.volume.catch_up(self._store)
+        withdraw_reports(self.monitor)
 
 
 async def collect(monitor: Monitor, stop: asyncio.Event, *, progress: Progress = silent) -> Counts:

@@ -16,7 +16,7 @@ AUTOMATIC = "automatic approval"
 
 def approve(monitor: Monitor, proposal: str | None = None, *, decided_by: str, note: str = "") -> Decision:
     """The decision to use the list of a proposal: the one named, or the one that waits."""
-    saved = _chosen(monitor, proposal)
+    saved = chosen(monitor, proposal)
     monitor.records.proposals.decide(saved.id, "approve", decided_by=decided_by, note=note)
     return activate(monitor, saved.id)
 
@@ -26,7 +26,7 @@ def edit(
 ) -> Decision:
     """The decision to use another list in place of the proposed one."""
     Matcher(keywords, adjacent=monitor.settings.adjacent)  # a keyword that can match nothing is refused here
-    saved = _chosen(monitor, proposal)
+    saved = chosen(monitor, proposal)
     known = saved.proposal.next_keywords | saved.proposal.current | saved.proposal.ranked
     wanted = KeywordSet(tuple(known[known.index(k)] if k in known else k for k in keywords))
     monitor.records.proposals.decide(saved.id, "edit", decided_by=decided_by, note=note, keywords=wanted)
@@ -35,7 +35,7 @@ def edit(
 
 def reject(monitor: Monitor, proposal: str | None = None, *, decided_by: str, note: str = "") -> Decision:
     """The decision to leave the list as it is."""
-    saved = _chosen(monitor, proposal)
+    saved = chosen(monitor, proposal)
     decision = monitor.records.proposals.decide(saved.id, "reject", decided_by=decided_by, note=note)
     _expect(monitor, saved, decision.keywords)
     return decision
@@ -95,7 +95,8 @@ def _next_window(saved: SavedProposal) -> datetime:
     return datetime.fromisoformat(saved.proposal.window)
 
 
-def _chosen(monitor: Monitor, proposal: str | None) -> SavedProposal:
+def chosen(monitor: Monitor, proposal: str | None) -> SavedProposal:
+    """The proposal named, or the one that waits."""
     if proposal is not None:
         return monitor.records.proposals.get(proposal)
     waiting = monitor.records.proposals.waiting()

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from klda.corpus.windows import parse_length
 from klda.monitor.model_files import drop_models, sweep_models
 from klda.monitor.monitor import Monitor
+from klda.monitor.reports import withdraw_reports
 from klda.store import PostStore
 from klda.store.posts import GRACE
 from klda.types import Window
@@ -49,10 +50,12 @@ def forget(monitor: Monitor, store: PostStore, older_than: str | None = None, *,
         old = {window.start for window in expired}
         drop_models(monitor, [m for m in records.journal.models(100_000) if m.window_start in old])
     sweep_models(monitor, grace)
+    withdraw_reports(monitor)
     files = store.vacuum(grace)
     records.volume.catch_up(store)
     names = [str(window) for window in expired]
     records.journal.note("klda", ACTION, posts=deleted, windows=names, files=files)
+    records.database.settle()
     return Forgotten(deleted, tuple(expired), files)
 
 

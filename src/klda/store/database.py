@@ -66,6 +66,12 @@ class Database:
         """What `work` returns, once committed. It may run twice: the second run must find the rows of the first."""
         return self._patiently(work, immediate=True)
 
+    def settle(self) -> None:
+        """Moves what SQLite has only logged into the file, so that its log no longer holds what was forgotten."""
+        if self.dialect == "sqlite":
+            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Gives all connections back."""
         self._engine.dispose()
@@ -146,7 +152,13 @@ def _engine(url: URL) -> Engine:
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
-    pragmas = (f"busy_timeout = {_BUSY_MILLISECONDS}", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
+    pragmas = (
+        f"busy_timeout = {_BUSY_MILLISECONDS}",
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        "foreign_keys = ON",
+        "secure_delete = ON",  # what is forgotten leaves no trace in free pages
+    )
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}")
 

@@ -11,6 +11,7 @@ from klda.cli.monitor.decide import approve, edit, reject
 from klda.cli.monitor.export import export
 from klda.cli.monitor.history import history
 from klda.cli.monitor.propose import propose
+from klda.cli.monitor.report import report
 from klda.cli.monitor.rules import rules
 from klda.cli.monitor.show import list_all, show
 from klda.cli.monitor.vacuum import vacuum
@@ -24,5 +25,5 @@ monitor = typer.Typer(
 
 monitor.command()(create)
 monitor.command("list")(list_all)
-for command in (show, collect, run, close, propose, approve, reject, edit, history, rules, export, vacuum):
+for command in (show, collect, run, close, propose, approve, reject, edit, history, rules, report, export, vacuum):
     monitor.command()(command)

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from klda.cli.app import app
+from klda.monitor.close import close
+from klda.monitor.collect import Collector
+from klda.monitor.monitor import Monitor
+from klda.monitor.propose import propose
+from klda.monitor.reports import withdraw_reports
+from klda.monitor.vacuum import vacuum
+from klda.sources.live import Deleted, Event
+from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
+
+WORDS = ["ward", "nurse", "patient", "visit", "night", "shift", "drug"]
+
+
+def collect(monitor: Monitor, *bursts: list[Event]) -> None:
+    asyncio.run(Collector(monitor, Scripted(*bursts)).run(asyncio.Event()))
+
+
+def reported(monitor: Monitor) -> str:
+    """The text of the report on the proposal that waits, written by the command."""
+    arguments = ["monitor", "report", monitor.name, "--home", str(monitor.folder.path.parent), "--format", "json"]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    [path] = (monitor.folder.path / "reports").iterdir()
+    return path.read_text()
+
+
+def test_a_post_deleted_at_its_source_leaves_table_history_proposals_and_reports(
+    make: Callable[..., AbstractContextManager[Monitor]],
+) -> None:
+    rows = [
+        row(f"{week}-{n}", f"hospital {WORDS[n % 7]} {WORDS[n % 5]} whisper{week}x{n}", week=week + n / 100)
+        for week in (0, 1)
+        for n in range(40)
+    ]
+    with make(policy="cooccurrence", sample=0.0) as monitor:
+        collect(monitor, received(*rows))
+        close(monitor, MONDAY + 2 * WEEK)
+        saved = propose(monitor)
+        shown = [example for reason in saved.proposal.reasons for example in reason.examples]
+        page = reported(monitor)
+        gone = next(example for example in shown if example.text.split()[-1] in page)
+        word = gone.text.split()[-1]
+        assert withdraw_reports(monitor) == 0, "nothing has changed yet"
+
+        collect(monitor, received(*rows), [Deleted(gone.id)])
+        assert list((monitor.folder.path / "reports").iterdir()) == []
+        page = reported(monitor)
+        assert word not in page
+        vacuum(monitor, grace=timedelta(0))
+        for file in monitor.folder.path.rglob("*"):
+            if file.is_file() and file.suffix != ".parquet" and file.name != "lock":
+                assert word.encode() not in file.read_bytes(), file
+        posts = monitor.posts()
+        assert gone.id not in {name for batch in posts.read().batches() for name in batch.column("id").to_pylist()}
+        assert len(list(Path(posts.uri).glob("window=*/*/*.parquet"))) == len(posts.windows()), "no older file is left"
