@@ -6,6 +6,7 @@ be the same for all nodes: a shared file system.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ from klda.scale.workers import Together
 
 RUN = "ray"
 """Beside a model: the folder in which Ray Train keeps the checkpoints of its run."""
+TRAINED, ERROR = "trained", "error.json"
+"""What a run leaves behind: the model in the folder of the run, or beside it why there is none."""
 MAX_FAILURES = 5
 """Lost nodes or processes after which a run gives up."""
 
@@ -45,10 +48,11 @@ def train(
     if not resume:
         shutil.rmtree(storage / RUN, ignore_errors=True)
     storage.mkdir(parents=True, exist_ok=True)
+    (storage / ERROR).unlink(missing_ok=True)
     on_gpu = str(model.device).startswith("cuda")
     trainer = TorchTrainer(
         _train,
-        train_loop_config={"model": model.get_params(), "corpus": str(corpus.resolve())},
+        train_loop_config={"model": model.get_params(), "corpus": str(corpus.resolve()), "folder": str(storage)},
         scaling_config=ray.train.ScalingConfig(num_workers=workers, use_gpu=on_gpu, placement_strategy="SPREAD"),
         run_config=ray.train.RunConfig(
             name=RUN,
@@ -59,33 +63,33 @@ def train(
         ),
     )
     try:
-        result = trainer.fit()
+        trainer.fit()
     except ray.train.TrainingFailedError as error:
         raise TrainingError(f"training on Ray gave up after {MAX_FAILURES} failures: {error}") from error
-    problem = (result.metrics or {}).get("error")
-    if problem is not None:
-        raise getattr(klda.errors, problem["type"])(problem["message"])
-    assert result.checkpoint is not None  # the last report of a run that went well holds the model
-    with result.checkpoint.as_directory() as found:
-        return KLDA.load(found, device=model.device)
+    problem = storage / ERROR
+    if problem.exists():
+        found = json.loads(problem.read_text(encoding="utf-8"))
+        problem.unlink()
+        raise getattr(klda.errors, found["type"])(found["message"])
+    return KLDA.load(storage / RUN / TRAINED, device=model.device)
 
 
 def _train(config: dict[str, Any]) -> None:
     """What each worker does."""
     one_thread()
     workers = Together()
-    model = KLDA(**config["model"])
+    model, folder = KLDA(**config["model"]), Path(config["folder"])
     try:
         corpus = _same_for_all(workers, Path(config["corpus"]))
         model.fit(corpus, checkpoint=ReportedCheckpoints(workers.rank), workers=workers)
     except KldaError as error:
         # Every worker comes here, and trying again would not help: the error is the result.
-        ray.train.report({"error": {"type": type(error).__name__, "message": str(error)}})
-        return
-    with tempfile.TemporaryDirectory() as folder:
         if workers.rank == 0:
-            model.save(folder)
-        ray.train.report({}, checkpoint=ray.train.Checkpoint(folder) if workers.rank == 0 else None)
+            problem = {"type": type(error).__name__, "message": str(error)}
+            (folder / ERROR).write_text(json.dumps(problem), encoding="utf-8")
+        return
+    if workers.rank == 0:
+        model.save(folder / RUN / TRAINED)
 
 
 def _same_for_all(workers: Together, folder: Path) -> Corpus:

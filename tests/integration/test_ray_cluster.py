@@ -1,0 +1,219 @@
+"""A cluster of two nodes on this machine gives what one process gives, also when a node is lost on the way."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from klda.cli.engines import FileReading, TaskPosts, source_files
+from klda.cli.inputs import Reading
+from klda.corpus.corpus import Corpus
+from klda.corpus.posts import PostTable
+from klda.corpus.simulation import World
+from klda.corpus.text import TextSettings
+from klda.errors import DataError
+from klda.model.klda import KLDA
+from klda.scale.cluster import connected
+from klda.sources import read_posts
+from klda.types import KeywordSet
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+KEYWORDS = KeywordSet.of("health", "hospital", "doctor", "horse", "racing", "climate", "rent", "space")
+SETTINGS = TextSettings(min_count=3)
+N_FILES = 8
+
+
+class TwoNodes:
+    """A head and one more node, which can be lost and comes back."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        store = {"object_store_memory": 80 << 20}
+        self.cluster = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False, **store}
+        )
+        self.store, self.second = store, None
+
+    def whole(self) -> None:
+        """Brings the second node back, if it was lost."""
+        if self.second is None:
+            self.second = self.cluster.add_node(num_cpus=2, **self.store)
+            self.cluster.wait_for_nodes()
+
+    def lose_when(self, begun: Callable[[], bool]) -> threading.Thread:
+        """Kills the second node as soon as the work has begun."""
+
+        def watch() -> None:
+            while not begun():
+                time.sleep(0.05)
+            node, self.second = self.second, None
+            self.cluster.remove_node(node, allow_graceful=False)
+
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        return thread
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[TwoNodes]:
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TRAIN_V2_ENABLED": "1", "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2"}
+    before = {name: os.environ.get(name) for name in quiet}
+    os.environ.update(quiet)
+    two = TwoNodes()
+    try:
+        two.whole()
+        with connected(two.cluster.address):
+            yield two
+    finally:
+        two.cluster.shutdown()
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of files, in which some posts occur twice and one line is broken."""
+    from klda.corpus.simulation import write
+
+    folder = tmp_path_factory.mktemp("posts")
+    table = PostTable.of(World(weeks=3, posts_per_week=900)).table
+    step = len(table) // N_FILES
+    for number in range(N_FILES):
+        part = PostTable(table.slice(number * step, step + 20))  # the next file begins with the last of these
+        write(part, folder / f"{number:02d}.jsonl")
+    with (folder / "03.jsonl").open("a") as file:
+        file.write('{"id": 1, "text"\n')
+    return folder
+
+
+@pytest.fixture(scope="module")
+def corpus(files: Path) -> Corpus:
+    return Corpus.from_posts(read_posts(files), KEYWORDS, settings=SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def saved(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus") / "corpus"
+    corpus.save(folder)
+    return folder
+
+
+def same_corpus(one: Corpus, other: Corpus) -> None:
+    assert one.vocabulary == other.vocabulary
+    assert one.n_distinct == other.n_distinct
+    assert (one.windows, one.history, one.candidates) == (other.windows, other.history, other.candidates)
+    assert one.posts.table.equals(other.posts.table)
+    np.testing.assert_array_equal(one.observed.indptr, other.observed.indptr)
+    np.testing.assert_array_equal(one.observed.values, other.observed.values)
+    for part in ("documents", "apart"):
+        for name, array in getattr(one, part).arrays().items():
+            np.testing.assert_array_equal(array, getattr(other, part).arrays()[name], err_msg=f"{part}.{name}")
+
+
+class SlowReading(FileReading):
+    """Takes long enough for a node to be lost in the middle."""
+
+    def __call__(self, files: Sequence[tuple[Path, bool]]) -> TaskPosts:
+        time.sleep(0.5)
+        return super().__call__(files)
+
+
+def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
+    nodes: TwoNodes, files: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from klda.scale import listing
+    from klda.scale.preparation import prepare
+    from klda.sources.report import combined
+
+    nodes.whole()
+    monkeypatch.setattr(listing, "GROUP_BYTES", 1)  # every file is a task
+    lost = nodes.lose_when(lambda: len(list(tmp_path.glob(".out-parts-*/*/*.arrow"))) >= 3)
+    out = tmp_path / "out"
+    done = prepare(source_files([files]), SlowReading(Reading({})), KEYWORDS, out, settings=SETTINGS)
+    assert not lost.is_alive()
+    assert len(done.corpus) == N_FILES
+    same_corpus(Corpus.load(out), corpus)
+    local = read_posts(files)
+    assert sum(batch.num_rows for batch in local.batches()) == len(corpus.posts)
+    report = combined(done.reports, done.duplicates)
+    assert (report.lines, report.posts, report.duplicates, dict(report.bad)) == (
+        local.report.lines,
+        local.report.posts,
+        local.report.duplicates,
+        dict(local.report.bad),
+    )
+    assert not list(tmp_path.glob(".out-parts-*"))
+
+
+def model(batch_size: int) -> KLDA:
+    return KLDA(
+        n_topics=3,
+        hidden=(8,),
+        batch_size=batch_size,
+        relaxation="enumerate",
+        pretraining_iterations=30,
+        max_iterations=30,
+        check_every=10,
+        patience=None,
+    )
+
+
+def parameters(trained: KLDA) -> dict[str, torch.Tensor]:
+    return trained.parameters_.tensors()
+
+
+def test_one_worker_equals_local_training_bit_for_bit(nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path):
+    from klda.scale.training import train
+
+    local = model(32).fit(corpus)
+    found = train(model(32), saved, tmp_path / "run", workers=1)
+    assert found.history_ == local.history_
+    assert all(torch.equal(tensor, parameters(local)[name]) for name, tensor in parameters(found).items())
+
+
+def test_two_workers_equal_a_twofold_batch_also_when_a_node_is_lost(
+    nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path
+):
+    from klda.scale.training import train
+
+    nodes.whole()
+    local = model(32).fit(corpus)
+    lost = nodes.lose_when(lambda: len(list(tmp_path.glob("run/ray/checkpoint_*/worker-1.json"))) >= 2)
+    found = train(model(16), saved, tmp_path / "run", workers=2)
+    assert not lost.is_alive()
+    np.testing.assert_allclose([h[2] for h in found.history_], [h[2] for h in local.history_], rtol=1e-4)
+    for name, tensor in parameters(found).items():
+        torch.testing.assert_close(tensor, parameters(local)[name], rtol=5e-3, atol=5e-3, msg=name)
+
+
+def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoNodes, saved: Path, tmp_path: Path):
+    from klda.scale.training import train
+
+    empty = tmp_path / "empty"
+    Corpus.load(saved).take(np.arange(0)).save(empty)
+    with pytest.raises(DataError, match=r"^the corpus has no document that carries a candidate"):
+        train(model(16), empty, tmp_path / "run")
+
+
+def _double(number: int) -> int:
+    if number < 0:
+        raise DataError(f"{number} is negative")
+    return 2 * number
+
+
+def test_tasks_give_what_map_gives_and_raise_what_it_raises(nodes: TwoNodes):
+    from klda.scale.tasks import task_map
+
+    assert list(task_map(ordered=True)(_double, range(6))) == [0, 2, 4, 6, 8, 10]
+    assert sorted(task_map()(_double, range(6))) == [0, 2, 4, 6, 8, 10]
+    with pytest.raises(DataError, match=r"^-1 is negative$"):
+        list(task_map()(_double, [1, -1]))
