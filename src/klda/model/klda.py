@@ -34,6 +34,8 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Whether the last bias of g starts at the log frequency of words.
     topic_prior : "fixed" or "parametric", default "fixed"
         f: all ones, or a network of its own. The paper saw the latter collapse to one topic.
+    topic_floor : float, default 0.0
+        With a parametric f: no topic's expected weight falls below this share of 1 / K, so that none dies out.
     keyword_penalty : float, default 2.0
         c, the price of every further keyword in p_kw.
     theta_start : "calibrated" or "log_frequency", default "calibrated"
@@ -112,6 +114,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         hidden: tuple[int, ...] = (32, 32),
         unigram_bias: bool = True,
         topic_prior: Literal["fixed", "parametric"] = "fixed",
+        topic_floor: float = 0.0,
         keyword_penalty: float = 2.0,
         theta_start: Literal["calibrated", "log_frequency"] = "calibrated",
         partition: Partition = "exact",
@@ -145,6 +148,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.hidden = hidden
         self.unigram_bias = unigram_bias
         self.topic_prior = topic_prior
+        self.topic_floor = topic_floor
         self.keyword_penalty = keyword_penalty
         self.theta_start = theta_start
         self.partition = partition
@@ -245,11 +249,8 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         data = training_data(corpus, half_life=self.half_life)
         parts = split(data, settings)
         parameters = first_parameters(parts, settings)
-        columns = [
-            (new, self.candidates_.index(keyword))
-            for new, keyword in enumerate(corpus.candidates)
-            if keyword in self.candidates_
-        ]
+        both = [keyword for keyword in corpus.candidates if keyword in self.candidates_]
+        columns = [(corpus.candidates.index(keyword), self.candidates_.index(keyword)) for keyword in both]
         growth.carry_over(self.parameters_, parameters, columns, len(known))
         return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress)
 
@@ -268,7 +269,9 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         mine = data.stretch(*own_stretch(data, workers))
         keep = runs.checkpoints(checkpoint, resume)
         mark = "" if keep is None else runs.fingerprint(mine)
-        history = runs.train(parameters, parts, settings, mark=mark, keep=keep, progress=progress, workers=workers)
+        self.history_ = runs.train(
+            parameters, parts, settings, mark=mark, keep=keep, progress=progress, workers=workers
+        )
         whole = totals(mine, workers)
         self.n_topics_ = settings.n_topics
         self.settings_ = settings
@@ -279,7 +282,6 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.mean_length_ = whole.mean_length
         self.word_frequency_ = whole.word_frequency
         self.keyword_frequency_ = whole.keyword_frequency
-        self.history_ = history
         return self
 
     def _settings(self, corpus: Corpus, progress: Progress, workers: Workers) -> Settings:

@@ -156,19 +156,31 @@ class FixedTopicPrior(nn.Module):
 
 
 class TopicPriorNetwork(nn.Module):
-    """A parametric f: the layers of g, then softplus; it starts near 1. The paper saw it collapse to one topic."""
+    """A parametric f: the layers of g, then softplus; it starts near 1.
+
+    The paper saw it collapse to one topic. With a floor, no topic can be expected to weigh less than floor / K: what
+    f says is mixed with its own mean, which leaves its sum free.
+    """
 
     def __init__(
-        self, n_keywords: int, n_topics: int, *, hidden: Sequence[int] = (32, 32), generator: torch.Generator
+        self,
+        n_keywords: int,
+        n_topics: int,
+        *,
+        hidden: Sequence[int] = (32, 32),
+        floor: float = 0.0,
+        generator: torch.Generator,
     ) -> None:
         super().__init__()
+        self.floor = floor
         self.layers = KeywordLayers(n_keywords, hidden, generator)
         self.weight = nn.Parameter(_uniform((hidden[-1], n_topics), hidden[-1], generator))
         self.bias = nn.Parameter(torch.full((n_topics,), 0.5413))  # softplus⁻¹(1)
 
     def forward(self, bags: KeywordBags) -> Tensor:
         """Positive numbers. # (S, K)"""
-        return functional.softplus(torch.addmm(self.bias, self.layers(bags), self.weight)) + 1e-3
+        free = functional.softplus(torch.addmm(self.bias, self.layers(bags), self.weight)) + 1e-3
+        return torch.lerp(free, free.mean(1, keepdim=True), self.floor)
 
 
 def _uniform(shape: tuple[int, ...], n_in: int, generator: torch.Generator) -> Tensor:

@@ -60,7 +60,9 @@ def initial_parameters(
     topic_prior: nn.Module = (
         FixedTopicPrior(n_topics)
         if settings.topic_prior == "fixed"
-        else TopicPriorNetwork(n_keywords, n_topics, hidden=settings.hidden, generator=generator)
+        else TopicPriorNetwork(
+            n_keywords, n_topics, hidden=settings.hidden, floor=settings.topic_floor, generator=generator
+        )
     )
     theta = initial_theta(keyword_frequency, settings)
     return Parameters(network.to(device), topic_prior.to(device), nn.Parameter(theta.to(device)))

@@ -19,6 +19,7 @@ class Settings:
     hidden: tuple[int, ...] = (32, 32)
     unigram_bias: bool = True
     topic_prior: Literal["fixed", "parametric"] = "fixed"
+    topic_floor: float = 0.0
     keyword_penalty: float = 2.0
     theta_start: Literal["calibrated", "log_frequency"] = "calibrated"
     partition: Partition = "exact"
@@ -60,7 +61,7 @@ class Settings:
         for name in ("learning_rate", "keyword_learning_rate"):
             if not getattr(self, name) > 0:
                 raise SettingError(f"{name} must be positive, got {getattr(self, name)}")
-        for name in ("threshold", "held_out", "smoothing"):
+        for name in ("threshold", "held_out", "smoothing", "topic_floor"):
             if not 0 <= getattr(self, name) < 1:
                 raise SettingError(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")
         if self.enumeration_limit > 12:
