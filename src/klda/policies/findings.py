@@ -87,6 +87,8 @@ def _in_words(extended: str, gained: tuple[str, ...], lost: tuple[str, ...], thr
 def _role(problem: SetProblem, column: int, chosen: Ints) -> str:
     rest = chosen[chosen != column]
     alone = problem.score(np.append(rest, column)).retention - problem.score(rest).retention
+    if column in chosen and alone < 0.005:  # would be said as 0 %
+        return "the rest of the list brings nearly all of the subject's words that it holds"
     if column in chosen:
         return f"holds {alone:.0%} of the subject's words that nothing else on the list brings"
     return f"the rest of the list brings all but {alone:.1%} of the subject's words that it held"

@@ -113,6 +113,6 @@ def held_back(
         if far[q]:
             parts.append(f"far from the founding subject: distance {distances[q]:.2f}, limit {limit:.2f}")
         if common is not None and everywhere[q]:
-            parts.append(f"common everywhere: {common[q]:.2f} against a limit of {common_limit:.2f}")
+            parts.append(f"common everywhere: {common[q]:.0%} of its use is off the subject, limit {common_limit:.0%}")
         reasons.append(HeldBack(int(q), "; ".join(parts)))
     return tuple(reasons)

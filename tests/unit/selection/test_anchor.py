@@ -84,7 +84,7 @@ def test_candidates_are_held_back_for_distance_or_commonness_and_say_which():
     assert list(found) == [1, 2, 3]
     assert "0.90" in found[1]
     assert "common" not in found[1]
-    assert found[2].startswith("common everywhere: 0.50")
+    assert found[2].startswith("common everywhere: 50%")
     assert "far from" in found[3]
     assert "common everywhere" in found[3]
 
