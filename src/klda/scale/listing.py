@@ -56,12 +56,12 @@ def delta_files(path: Path | str) -> list[SourceFile]:
     """The files of a Delta table's last version, in the order of their names."""
     try:
         table = DeltaTable(address(path) or str(path))
-        sizes = table.get_add_actions(flatten=True)
-        size = dict(zip(pa.array(sizes["path"]).to_pylist(), pa.array(sizes["size_bytes"]).to_pylist(), strict=True))
+        added = pa.table(table.get_add_actions(flatten=True)).select(["path", "size_bytes"]).to_pydict()
         uris = sorted(table.file_uris())
     except (DeltaError, OSError) as error:
         raise InputError(f"{path}: not a readable Delta table ({error})") from error
-    return [SourceFile(uri, True, next((n for p, n in size.items() if uri.endswith(p)), 0)) for uri in uris]
+    sizes = {Path(name).name: size for name, size in zip(added["path"], added["size_bytes"], strict=True)}
+    return [SourceFile(uri, True, sizes.get(Path(uri).name, GROUP_BYTES)) for uri in uris]
 
 
 def remote_files(where: str) -> list[SourceFile]:
