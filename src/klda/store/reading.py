@@ -90,12 +90,23 @@ def _write_json_lines(posts: StoredPosts, path: Path) -> int:
 
 @contextmanager
 def guarded(place: str, action: str) -> Iterator[None]:
-    """Turns what a disk or a service may throw into one clear error."""
+    """Turns what a disk or a service may throw into one clear error.
+
+    On a full disk a thread of Delta may panic: it then prints a trace of its own, which nothing here can keep back, and
+    raises what is no `Exception`.
+    """
     try:
         yield
-    except (DeltaError, OSError, pa.ArrowException) as error:
+    except BaseException as error:
+        if not isinstance(error, DeltaError | OSError | pa.ArrowException) and not _is_panic(error):
+            raise
         reason = " ".join(str(error).split())
         advice = "make room on the disk" if "No space left" in reason else "see to the cause"
         raise StoreError(
             f"{place}: the posts cannot {action} ({reason}); {advice} and start again: what was committed is kept"
         ) from error
+
+
+def _is_panic(error: BaseException) -> bool:
+    """Whether it is a panic of a library written in Rust; their class cannot be imported."""
+    return type(error).__name__ == "PanicException" and type(error).__module__ == "pyo3_runtime"
