@@ -12,14 +12,17 @@ import numpy as np
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.errors import DataError
+from klda.policies.company import breaking, out_of_place
 from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy
+from klda.policies.subject import Subject
 from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.selection.algorithm2 import Extensions
-from klda.selection.arrays import Floats
+from klda.selection.arrays import Floats, Ints
 from klda.selection.sampling_noise import ExpectedScores
+from klda.selection.sets import SetProblem
 from klda.selection.word_distribution import from_counts
-from klda.types import Progress
+from klda.types import Budget, Progress
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
@@ -29,6 +32,8 @@ MOST_DOCUMENTS = 2000
 OUTSIDE_TOKENS = 20_000.0
 """Where only posts with a current keyword were collected, a candidate's words are known in their company alone; most of
 the posts that it will bring carry none. So many tokens of what is said everywhere stand for those."""
+NEWS = 0.3
+"""What a word that breaks out beside several keywords is worth by itself, in shares of retention or new ground."""
 SETS_PER_KEYWORD = 12
 """Keyword sets over which the words of a keyword are averaged."""
 
@@ -54,6 +59,9 @@ class KLDAPolicy(ScoredPolicy):
     fit: Callable[[KLDA, Corpus, Progress], KLDA] | None = None
     """Trains a model elsewhere, on Ray for example; here if left out."""
 
+    company: bool = True
+    """Whether the keywords that posts carry together decide who stays, where nothing but the list's posts is known."""
+
     name = "klda"
 
     def estimate(
@@ -77,6 +85,29 @@ class KLDAPolicy(ScoredPolicy):
             words = known * words
             from_counts(words, said / said.sum(), OUTSIDE_TOKENS, out=words)
         return super().extensions(evidence, words, generator)
+
+    def held(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> dict[int, str]:
+        """As for every scored policy; where a filter let nothing else in, what it shows about itself decides.
+
+        A keyword whose posts hardly ever carry another one has to go, and only news of the subject comes in.
+        """
+        held = super().held(evidence, subject, distances, budget)
+        if not (self.company and evidence.collected_only):
+            return held
+        news = breaking(evidence, subject.protected)
+        free = np.concatenate([evidence.columns(budget.required), evidence.current, news]).astype(np.int64)
+        unseen = np.setdiff1d(np.arange(len(evidence.candidates)), free).tolist()
+        unknown = dict.fromkeys(unseen, "seen only beside the list, and no news beside several of its keywords")
+        gone = out_of_place(evidence, subject.protected)
+        required = set(evidence.columns(budget.required).tolist())
+        return unknown | held | {column: why for column, why in gone.items() if column not in required}
+
+    def problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints) -> SetProblem:
+        """As for every scored policy; news of the subject has a value of its own."""
+        problem = super().problem(evidence, subject, words, held)
+        if self.company and evidence.collected_only:
+            problem.price[breaking(evidence, subject.protected)] -= NEWS
+        return problem
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
         from klda.model.klda import KLDA  # brings torch
@@ -122,7 +153,7 @@ def expected_words(
     is_keyword[history.keyword_words.values] = True
     rest = counts @ (~is_keyword).astype(np.float64)  # (Q,) tokens for the model to explain
     modelled[:, is_keyword] = 0.0
-    modelled *= (rest / modelled.sum(axis=1))[:, None]
+    modelled *= (rest / np.maximum(modelled.sum(axis=1), np.finfo(np.float64).tiny))[:, None]  # nothing left: nothing
     modelled[:, is_keyword] = counts[:, is_keyword]
     return modelled
 

@@ -1,16 +1,27 @@
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
+from klda.policies import uncertainty
 from klda.policies.evidence import Evidence
 from klda.policies.registry import policy
-from klda.policies.uncertainty import SAMPLING_NOISE_ONLY, Forecast, Measured, forecast_measurement, measure
+from klda.policies.uncertainty import (
+    SAMPLING_NOISE_ONLY,
+    Forecast,
+    Measured,
+    forecast_measurement,
+    measure,
+    measured_words,
+)
 from klda.policies.word_counts import keyword_word_matrix
+from klda.selection.arrays import row_blocks
+from klda.selection.divergences import kl
+from klda.selection.high_frequency import high_frequency_distance, high_frequency_threshold
 from klda.types import Budget, KeywordSet
 
 WEEKS = 8
@@ -105,3 +116,19 @@ def test_all_policies_forecast_the_same_measurement():
     both = forecasts[0].keys() & forecasts[1].keys()
     assert both
     assert all(forecasts[0][pair] == forecasts[1][pair] for pair in both)
+
+
+def test_measuring_a_block_of_candidates_at_a_time_gives_what_measuring_all_does(monkeypatch):
+    corpus, current = world(0)
+    counts = keyword_word_matrix(corpus.window(-1))
+    columns = evidence(corpus, current).current
+    words = measured_words(counts.toarray())
+    threshold = high_frequency_threshold(words[counts.sum(axis=1) > 0])
+    monkeypatch.setattr(uncertainty, "row_blocks", partial(row_blocks, elements=3 * counts.shape[1]))
+    found = measure(counts, columns, threshold)
+    known = np.isfinite(found.divergence)
+    assert known.any()
+    np.testing.assert_allclose(found.divergence[known], kl(words[columns], words)[known], rtol=1e-10)
+    distance = high_frequency_distance(words[columns], words, threshold)
+    np.testing.assert_array_equal(found.distance[known], distance[known])
+    assert forecast_measurement(evidence(corpus, current), generator=np.random.default_rng(0)).threshold == threshold

@@ -6,7 +6,7 @@ import pytest
 from klda.corpus.corpus import Corpus
 from klda.policies.counting import Counting
 from klda.policies.evidence import Evidence
-from klda.policies.word_counts import keyword_word_counts, recency, word_counts
+from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.types import Budget, silent
 
 
@@ -26,6 +26,7 @@ def slow_counts(corpus: Corpus, half_life: float | None) -> np.ndarray:
 def test_counts_are_those_of_a_loop_over_documents(history, half_life):
     some = history.take(np.arange(0, len(history), 5))
     np.testing.assert_allclose(keyword_word_counts(some, half_life), slow_counts(some, half_life), atol=1e-9)
+    np.testing.assert_allclose(keyword_tokens(some, half_life), slow_counts(some, half_life).sum(axis=1), atol=1e-9)
 
 
 def test_words_of_all_documents_count_each_document_once(history):

@@ -12,6 +12,7 @@ from klda.selection import (
     lost_counts,
     lost_words,
 )
+from klda.selection.high_frequency import largest_outside
 from tests.unit.selection.strategies import random_distributions, seeds
 
 rates = st.floats(0.05, 1.0)
@@ -70,3 +71,12 @@ def test_the_threshold_leaves_the_wanted_number_of_words_to_the_median_keyword(s
 
 def test_a_vocabulary_smaller_than_the_wanted_set_is_frequent_altogether():
     assert high_frequency_threshold(random_distributions(0, 3, 20), size=100) == 0.0
+
+
+@given(seeds, st.integers(1, 20), st.booleans())
+def test_looking_only_at_probable_words_finds_the_same_edge(seed: int, size: int, zeros: bool) -> None:
+    rows = random_distributions(seed, 30, 40, zeros)
+    rows[::3] = rows[0]  # rows alike, and rows quite unlike the one before
+    rows[1::3] = np.eye(40)[np.arange(10)]
+    expected = np.sort(rows, axis=1)[:, ::-1][:, size]
+    np.testing.assert_array_equal(largest_outside(rows, size), expected)

@@ -41,3 +41,15 @@ def test_what_has_neither_words_nor_posts_is_an_error_that_says_so():
         from_counts(np.zeros((1, 2)), np.array([0.5, 0.5]), strength=0)
     with pytest.raises(DataError, match="no posts"):
         mixture(np.array([[0.5, 0.5]]), np.array([0.0]))
+
+
+@given(seed=seeds)
+def test_smoothing_in_place_gives_what_the_formula_gives(seed):
+    generator = np.random.default_rng(seed)
+    counts = generator.poisson(0.5, size=(5, 8)).astype(float)
+    for prior in (random_distributions(seed, 1, 8)[0], random_distributions(seed, 5, 8)):
+        expected = (counts + 3.0 * prior) / (counts.sum(axis=1, keepdims=True) + 3.0)
+        np.testing.assert_array_equal(from_counts(counts, prior, 3.0), expected)
+        np.testing.assert_array_equal(from_counts(mine := counts.copy(), prior, 3.0, out=mine), expected)
+        if prior.ndim == 2:
+            np.testing.assert_array_equal(from_counts(counts, mine := prior.copy(), 3.0, out=mine), expected)

@@ -1,0 +1,204 @@
+"""The measurements of `benchmarks.scale`, each in a process of its own: `python -m benchmarks.scale_points POINT`.
+
+A point is JSON that names its kind and its sizes; what was measured is printed as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.out_of_core import prepare
+from klda.corpus.shards import ShardedCorpus
+from klda.corpus.simulation import World, write
+from klda.corpus.text import TextSettings
+from klda.model.data import training_data
+from klda.model.klda import KLDA
+from klda.model.settings import Settings
+from klda.model.trainer import TRAINING, split
+from klda.policies.evidence import Evidence
+from klda.policies.klda import KLDAPolicy
+from klda.policies.recommend import recommend
+from klda.selection.arrays import Floats
+from klda.sources import read_posts
+from klda.types import KeywordSet, Progress
+
+WEEKS = 10
+PER_MIN_COUNT = 10_000
+"""Posts for each occurrence that a word needs: the vocabulary stays as large as the archive grows, as one would have it
+in practice; with a fixed number, words and the cost of an iteration would grow with the root of the posts or so."""
+N_CANDIDATES = 40
+BATCH = 512
+
+
+def simulated(posts: int, file: Path) -> dict[str, Any]:
+    """Writes the simulated world: drawn post by post with vectorised draws, streamed to Parquet."""
+    start = time.perf_counter()
+    write(World(weeks=WEEKS, posts_per_week=posts // WEEKS, seed=0), file)
+    return {"seconds": round(time.perf_counter() - start, 1), "megabytes": file.stat().st_size >> 20}
+
+
+def candidates_of_world() -> tuple[KeywordSet, KeywordSet]:
+    """Current keywords of one subject, and 40 candidates: the words of all subjects in turns."""
+    subjects = World(weeks=1, posts_per_week=1).subjects
+    words = [word for turn in zip(*(s.keywords for s in subjects), strict=False) for word in turn]
+    return KeywordSet.of(*subjects[0].keywords), KeywordSet.of(*words[:N_CANDIDATES])
+
+
+def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, Any]:
+    """Preparation within a given memory, and one pass of training: as many iterations as see each document once."""
+    current, candidates = candidates_of_world()
+    clock = Clock()
+    corpus = prepare(
+        read_posts(file, memory=memory // 8),
+        current,
+        folder,
+        candidates=candidates,
+        settings=TextSettings(min_count=max(1, posts // PER_MIN_COUNT)),
+        memory=memory,
+    )
+    clock.lap("prepare")
+    loaded = Corpus.load(folder)
+    clock.lap("load")
+    trainer = trainer_of(loaded, Settings(batch_size=BATCH, random_state=0))
+    clock.lap("start")
+    iterations = ceil(len(trainer.data.training) / BATCH)
+    for _ in range(iterations):
+        trainer.step()
+    clock.lap("train")
+    return {
+        "posts": posts,
+        "documents": len(loaded),
+        "words": len(loaded.vocabulary),
+        "shards": len(corpus),
+        "iterations": iterations,
+        "seconds": clock.laps,
+        "total_seconds": round(sum(clock.laps.values()), 2),
+        "disk_megabytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) >> 20,
+    }
+
+
+def trainer_of(corpus: Corpus, settings: Settings) -> Any:
+    """A trainer of the full model at its start."""
+    from benchmarks.training import trainer_of as start
+
+    trainer = start(split(training_data(corpus), settings), settings)
+    trainer.state.position.stage = TRAINING
+    return trainer
+
+
+def choice(n_candidates: int, file: Path) -> dict[str, Any]:
+    """Advice among so many candidates: matching them, training, and choosing."""
+    current, _ = candidates_of_world()
+    corpus = Corpus.from_posts(read_posts(file), current, settings=TextSettings(min_count=2))
+    frequent = [corpus.vocabulary.display(i) for i in range(1, min(n_candidates, len(corpus.vocabulary) - 1) + 1)]
+    policy = TimedPolicy()
+    start = time.perf_counter()
+    proposal = recommend(corpus, current, candidates=frequent, policy=policy, budget=20)
+    whole = time.perf_counter() - start
+    start = time.perf_counter()
+    matched = corpus.with_candidates(current | KeywordSet.of(*frequent))
+    matching = time.perf_counter() - start
+    trainer = trainer_of(matched, Settings(batch_size=64, random_state=0))
+    return {
+        "candidates": len(matched.candidates),
+        "words": len(corpus.vocabulary),
+        "matching_seconds": round(matching, 2),
+        "training_seconds": round(policy.estimating, 2),
+        "selection_seconds": round(whole - matching - policy.estimating, 2),
+        "iteration_milliseconds": round(1000 * median_time(trainer.step), 1),
+        "chosen": len(proposal.next_keywords),
+    }
+
+
+@dataclass
+class TimedPolicy(KLDAPolicy):
+    """The default policy, which notes how long it took to know each candidate's words."""
+
+    estimating: float = field(default=0.0, init=False)
+
+    def estimate(
+        self, evidence: Evidence, background: Floats, *, generator: np.random.Generator, progress: Progress
+    ) -> Floats:
+        """As the default policy."""
+        start = time.perf_counter()
+        words = super().estimate(evidence, background, generator=generator, progress=progress)
+        self.estimating = time.perf_counter() - start
+        return words
+
+
+def on_ray(folder: Path, workers: int, batch: int, iterations: int) -> dict[str, Any]:
+    """Seconds of an iteration with so many workers of one thread each, from the start-up's to the end's difference."""
+    from klda.scale.cluster import connected
+    from klda.scale.training import train
+
+    lengths = (iterations // 5, iterations)
+    taken = []
+    with connected(cpus=max(2, workers)):
+        for n in lengths:
+            model = KLDA(batch_size=batch, pretraining_iterations=0, max_iterations=n, check_every=10**6, patience=None)
+            with tempfile.TemporaryDirectory(dir=folder.parent) as run:
+                start = time.perf_counter()
+                trained = train(model, folder, Path(run), workers=workers)
+                taken.append(time.perf_counter() - start)
+    gradient = sum(tensor.numel() * tensor.element_size() for tensor in trained.parameters_.tensors().values())
+    return {
+        "workers": workers,
+        "batch": batch,
+        "iteration_milliseconds": round(1000 * (taken[1] - taken[0]) / (lengths[1] - lengths[0]), 2),
+        "start_seconds": round(taken[0], 1),
+        "gradient_megabytes": round(gradient / 2**20, 2),
+        "words": len(ShardedCorpus.open(folder).vocabulary),
+    }
+
+
+class Clock:
+    """Seconds of each stage, one after another."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """The stage has just ended."""
+        now = time.perf_counter()
+        self.laps[stage] = round(now - self._last, 2)
+        self._last = now
+
+
+def median_time(step: Callable[[], object], times: int = 25) -> float:
+    """The median of a step's seconds, once it is warm."""
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        step()
+        taken.append(time.perf_counter() - start)
+    return float(np.median(taken[5:]))
+
+
+POINTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "simulate": simulated,
+    "documents": documents,
+    "choice": choice,
+    "ray": on_ray,
+}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("point")
+    point = json.loads(parser.parse_args().point)
+    torch.set_num_threads(os.cpu_count() or 1)
+    sizes = {key: Path(value) if key in ("file", "folder") else value for key, value in point.items() if key != "kind"}
+    print(json.dumps(POINTS[point["kind"]](**sizes)))
