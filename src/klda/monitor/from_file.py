@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,8 @@ def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = Non
 
     When somebody stops it, the monitor goes, as if it had never been asked for.
     """
-    from klda.monitor.propose import propose_within  # brings what learning takes
+    from klda.monitor.propose import propose_within  # these bring what learning takes
+    from klda.monitor.topics import learn_topics
 
     try:
         with recorded(monitor, "create", progress, job=job) as (report, result):
@@ -74,6 +76,8 @@ def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = Non
             close(monitor)
             if len(closed(monitor)) < 2:
                 raise DataError("fewer than two windows of the file are over; choose a shorter window")
+            with suppress(DataError):  # few posts have no topics worth showing
+                learn_topics(monitor, progress=report)
             made = propose_within(monitor, None, report)
             result["proposal"] = made.id
             return made.id

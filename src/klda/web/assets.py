@@ -15,7 +15,7 @@ from importlib.resources.abc import Traversable
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
-from klda.report.charts.theme import DARK, LIGHT
+from klda.report.charts.theme import CATEGORIES, DARK, LIGHT
 
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 FOREVER = "public, max-age=31536000, immutable"
@@ -84,6 +84,7 @@ def _palette() -> str:
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
         f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
         + "".join(f".h-{height} {{ min-height: {height}px; }}\n" for height in range(20, 1220, 20))
+        + "".join(f".series-{i} {{ --series: {colour}; }}\n" for i, colour in enumerate(CATEGORIES))
     )
 
 
