@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -217,3 +220,56 @@ def test_tasks_give_what_map_gives_and_raise_what_it_raises(nodes: TwoNodes):
     assert sorted(task_map()(_double, range(6))) == [0, 2, 4, 6, 8, 10]
     with pytest.raises(DataError, match=r"^-1 is negative$"):
         list(task_map()(_double, [1, -1]))
+
+
+def test_commands_give_on_ray_what_they_give_here(
+    nodes: TwoNodes,
+    files: Path,
+    corpus: Corpus,
+    klda: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.chdir(tmp_path)
+    words = ",".join(KEYWORDS.texts)
+    options = ["--keywords", words, "--min-count", 3, "--format", "json"]
+    here, there = (klda("prepare", files, "--out", engine, *options, "--engine", engine) for engine in ("local", "ray"))
+    assert there.exit_code == 0
+    same_corpus(Corpus.load("ray"), Corpus.load("local"))
+    alike = [
+        {k: v for k, v in json.loads(one.stdout).items() if k not in ("corpus", "bad_examples")}
+        for one in (here, there)
+    ]
+    assert alike[0] == alike[1]
+
+    subjects = [
+        {"name": "health", "keywords": ["health", "doctor"]},
+        {"name": "sport", "keywords": ["horse", "racing"]},
+    ]
+    Path("subjects.json").write_text(json.dumps({"subjects": subjects}), encoding="utf-8")
+    choice = ["--subjects", "subjects.json", "--policies", "counting,random", "--weeks", 2, "--test-weeks", 1]
+    summaries = [
+        klda(
+            "backtest",
+            files,
+            *choice,
+            "--work",
+            f"work-{engine}",
+            "--workers",
+            1,
+            "--format",
+            "json",
+            "--engine",
+            engine,
+        )
+        for engine in ("local", "ray")
+    ]
+    assert [summary.exit_code for summary in summaries] == [0, 0]
+    timeless = [re.sub(r'"seconds": [0-9.]+', "", summary.stdout) for summary in summaries]
+    assert timeless[0] == timeless[1]
+    assert '"proposed"' in timeless[0]
+
+
+def test_an_address_without_the_engine_is_refused(klda: Callable[..., Any], files: Path, tmp_path: Path):
+    result = klda("prepare", files, "--keywords", "a", "--out", tmp_path / "out", "--address", "head:6379")
+    assert (result.exit_code, result.error) == (2, "--address head:6379 means a Ray cluster; add --engine ray")

@@ -62,7 +62,8 @@ def backtest(
     chosen = load_subjects(subjects, split)
     reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
     with progress_bar(quiet=output is Format.json) as progress:
-        replay = open_replay(archive, chosen, reading, window, work=work, training=training, progress=progress)
+        place = work and work.resolve()  # tasks may be run from another folder
+        replay = open_replay(archive, chosen, reading, window, work=place, training=training, progress=progress)
         names = policy_names(policies, closed_loop=closed_loop)
         settings = BacktestSettings(
             policies=names,
