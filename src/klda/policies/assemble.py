@@ -110,7 +110,8 @@ def reasons_for(
 
 def _reason(action: Action, column: int, finding: Finding, facts: Facts, held: str | None) -> Reason:
     posts = facts.volume.at(column)
-    parts = ["held back: " + held if action == "hold" and held else "", finding.text, in_words(posts, facts.length)]
+    why = {"hold": f"held back: {held}", "drop": held}.get(action) if held else None
+    parts = [why, finding.text, in_words(posts, facts.length)]
     return Reason(
         keyword=facts.candidates[column],
         action=action,

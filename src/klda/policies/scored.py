@@ -97,7 +97,9 @@ class ScoredPolicy:
         if not len(chosen):
             raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")
         said = explain(evidence, words, extensions, distances, divergence=self.divergence, generator=generator)
-        listed = tuple(column for column in _listed(extensions, self.top) if column in held)
+        listed = tuple(
+            c for c in dict.fromkeys([*evidence.current.tolist(), *_listed(extensions, self.top)]) if c in held
+        )
         brought = mixture(words[chosen], np.maximum(evidence.volume.mean[chosen], 0.5))
         proposal = assemble(
             self.name,
