@@ -109,9 +109,7 @@ def test_a_monitor_is_made_by_keyboard_alone(browser: playwright.Browser, tmp_pa
             page.keyboard.press("Tab")
         page.locator("#field-subject").press("Enter")
         page.wait_for_selector("#error-name")
-        assert complaints == [
-            "Failed to load resource: the server responded with a status of 422 (Unprocessable Content)"
-        ]
+        assert all("status of 422" in complaint for complaint in complaints)
         assert page.locator("#field-keywords").input_value() == "flu, influenza"
         assert page.locator("#field-name").get_attribute("aria-invalid") == "true"
         page.locator("#field-name").fill("flu")

@@ -46,35 +46,35 @@ def serve(
         if (error.name or "").partition(".")[0] == "klda":
             raise
         raise MissingExtraError("the studio needs an extra: pip install 'klda[web]'") from error
-    listening = _listening(host, port)
-    settings = StudioSettings(
-        home,
-        host=host,
-        port=listening.getsockname()[1],
-        tokens=read_tokens(tokens, os.environ.get(TOKENS)),
-        hosts=tuple(allow_host or ()),
-        private_sources=private_sources,
-    )
-    app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=5,
-    )
-    console.print(
-        f"The studio is at {settings.address} (Ctrl-C ends it)", markup=False, highlight=False, soft_wrap=True
-    )
-    if open_browser:
-        Timer(0.5, webbrowser.open, [settings.address]).start()
+    with _listening(host, port) as listening:
+        settings = StudioSettings(
+            home,
+            host=host,
+            port=listening.getsockname()[1],
+            tokens=read_tokens(tokens, os.environ.get(TOKENS)),
+            hosts=tuple(allow_host or ()),
+            private_sources=private_sources,
+        )
+        app = create_app(settings)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=5,
+        )
+        console.print(
+            f"The studio is at {settings.address} (Ctrl-C ends it)", markup=False, highlight=False, soft_wrap=True
+        )
+        if open_browser:
+            Timer(0.5, webbrowser.open, [settings.address]).start()
 
-    class Server(uvicorn.Server):
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            app.state.live.over = True  # pages that listen for events would never leave by themselves
-            super().handle_exit(sig, frame)
+        class Server(uvicorn.Server):
+            def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+                app.state.live.over = True  # pages that listen for events would never leave by themselves
+                super().handle_exit(sig, frame)
 
-    Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -18,7 +18,7 @@ def start_running(monitor: Monitor, identity: str) -> None:
     if monitor.folder.being_written:
         raise DataError(f"monitor {monitor.name} is running already")
     home = str(monitor.folder.path.parent.absolute())
-    command = [sys.executable, "-m", "klda", "monitor", "run", monitor.name, "--home", home, "--output", "json"]
+    command = [sys.executable, "-m", "klda", "monitor", "run", monitor.name, "--home", home, "--format", "json"]
     _started[:] = [process for process in _started if process.poll() is None]
     nowhere = subprocess.DEVNULL
     try:
