@@ -24,6 +24,7 @@ from tests.unit.report.hostile import ATTACKS
 pytestmark = pytest.mark.browser
 
 PATIENCE = 90_000  # milliseconds: a process has to start, and machines are busy
+AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
 SHOTS = Path(os.environ.get("KLDA_SCREENSHOTS", ""))
 
 
@@ -37,6 +38,13 @@ class Visit:
 
     def go(self, path: str) -> None:
         self.page.goto(self.base + path)
+
+    def check_access(self) -> None:
+        """Nothing serious stands between the page and those who use it without eyes or hands."""
+        self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = self.page.evaluate("axe.run()")["violations"]
+        serious = [v for v in found if v["impact"] in ("serious", "critical")]
+        assert [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious] == []
 
     def shoot(self, name: str) -> None:
         """Pictures of the page at desktop and phone width, where somebody wants to look at them."""
@@ -108,6 +116,7 @@ def test_a_file_becomes_a_monitor_with_a_proposal(visit: Visit, posts: Path) -> 
     page = visit.page
     visit.go("/upload")
     visit.shoot("upload")
+    visit.check_access()
     page.set_input_files("#file", posts)
     page.wait_for_url("**/upload/*")
     assert "of 3,000 records" in page.locator(".tiles").inner_text()
@@ -115,6 +124,7 @@ def test_a_file_becomes_a_monitor_with_a_proposal(visit: Visit, posts: Path) -> 
     assert page.input_value("#field-keywords") == "health"
     page.fill("#field-keywords", "health, hospital, doctor")
     visit.shoot("upload-preview")
+    visit.check_access()
     page.fill("#field-subject", "Health and how people speak of it")
     page.click("text=Make the monitor")
     assert "this is needed" in page.locator("#error-name").inner_text() or page.locator(".field.wrong").count()
@@ -134,6 +144,7 @@ def test_the_dial_chooses_anew_at_once(visit: Visit) -> None:
     visit.go("/monitors/health/proposal")
     page.wait_for_selector("html[data-ready=yes]")
     visit.shoot("proposal")
+    visit.check_access()
     before = page.locator("#selection").inner_text()
     page.focus("#dial")
     with page.expect_response("**/dial?novelty=0"):
@@ -201,6 +212,7 @@ def test_a_backtest_runs_shows_its_tables_and_another_is_stopped(visit: Visit) -
     page.wait_for_selector("table.results")
     page.wait_for_selector("html[data-ready=yes]")
     visit.shoot("backtest")
+    visit.check_access()
     visit.go("/monitors/health/backtest")
     page.click("text=Run it")
     page.wait_for_selector(".working")
