@@ -17,7 +17,7 @@ def _week(news: str = "") -> list[str]:
     """Posts in which the words of a subject come together, and a word of everything that comes alone."""
     pairs = [f"{one} {other} {news} again" for one in SUBJECT for other in SUBJECT if one < other]
     alone = [f"{word} in the morning paper number {i}" for word in SUBJECT for i in range(6)]
-    return pairs + alone + [f"facebook photo of my lunch {i} thanks" for i in range(60)]
+    return pairs + alone + [f"facebook photo of my lunch {i} thanks" for i in range(20)]
 
 
 def _collected(*weeks: list[str]) -> Corpus:
