@@ -10,7 +10,6 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from klda.errors import KldaError
-from klda.evaluation.parallel import one_thread
 
 RETRIES = 5
 """How often a task is done again when its node or process is lost."""
@@ -22,6 +21,7 @@ def task_map(*, ordered: bool = False) -> Callable[[Callable[[Any], Any], Iterab
 
 
 def _map(ordered: bool, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+    # Ray gives a task of one CPU one thread.
     job = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(_run)
     shared = ray.put(function)  # once a node, not once a task
     waiting = [job.remote(shared, task) for task in tasks]
@@ -38,7 +38,6 @@ def _map(ordered: bool, function: Callable[[Any], Any], tasks: Iterable[Any]) ->
 
 
 def _run(function: Callable[[Any], Any], task: Any) -> Any:
-    one_thread()
     return function(task)
 
 
