@@ -256,7 +256,7 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
 
 def _brought(choices: Choices, columns: Ints) -> Floats:
     """The words of a list, its keywords weighted by the posts that each brings. # (W,)"""
-    return mixture(choices.words[columns], np.maximum(choices.problem.volume.share(columns).credit, 0.5))
+    return mixture(choices.words[columns], np.maximum(choices.problem.volume.credit(columns), 0.5))
 
 
 def _shown(choices: Choices, words: Ints, hidden: Bools) -> tuple[str, ...]:

@@ -159,7 +159,7 @@ class _Search:
     def _gains(self, rows: Ints, chosen: Ints, share: Share) -> Floats:
         """What each of these candidates adds to the value of the chosen. # (rows,)"""
         problem = self.problem
-        supplied = problem.supply(chosen, share)  # (W,)
+        supplied = problem.supply(chosen, share.credit)  # (W,)
         covered = np.minimum(problem.cap, supplied) @ self.weights
         gains = np.empty(len(rows))
         for block in row_blocks(len(rows), problem.words.shape[1]):

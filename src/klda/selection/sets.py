@@ -72,22 +72,23 @@ class SetProblem:
         kept, new = self.cap @ (1 - self.is_emerging), self.cap @ self.is_emerging
         return (1 - novelty) * (1 - self.is_emerging) / kept + novelty * self.is_emerging / (new or 1.0)
 
-    def supply(self, keywords: Ints, share: Share) -> Floats:
-        """s(U): the rate at which a set brings each word. # (W,)"""
-        return share.credit @ self.words[keywords] / self.target_posts
+    def supply(self, keywords: Ints, credit: Floats) -> Floats:
+        """s(U): the rate at which a set brings each word, from the posts (n,) credited to its keywords. # (W,)"""
+        return np.asarray(credit @ self.words[keywords] / self.target_posts)
 
     def score(self, keywords: Ints, share: Share | None = None) -> SetScore:
         """Retention, novelty, overlap, cost, price and posts of a set; its `share` need not be worked out twice."""
-        share = self.volume.share(keywords) if share is None else share
-        covered = np.minimum(self.cap, self.supply(keywords, share))
+        credit = self.volume.credit(keywords) if share is None else share.credit
+        posts = float(credit.sum())
+        covered = np.minimum(self.cap, self.supply(keywords, credit))
         asked = float(self.volume.expected[keywords].sum())
         return SetScore(
             retention=float(covered @ self.word_weights(0.0)),
             novelty=float(covered @ self.word_weights(1.0)),
-            overlap=max(0.0, asked - share.posts) / self.target_posts,
-            cost=share.posts / self.target_posts,
+            overlap=max(0.0, asked - posts) / self.target_posts,
+            cost=posts / self.target_posts,
             price=float(self.price[keywords].sum()),
-            posts=share.posts,
+            posts=posts,
         )
 
     def value(self, score: SetScore, novelty: float) -> float:

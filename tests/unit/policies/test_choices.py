@@ -96,3 +96,9 @@ def test_patterns_count_every_post_once(choices: Choices) -> None:
     every = np.arange(len(choices.candidates))
     assert seen.together(every).sum() == seen.posts.sum()
     assert (seen.each(len(choices.candidates)).sum(axis=0) >= seen.posts.sum(axis=0)).all()
+
+
+def test_credit_is_that_of_the_share(choices: Choices) -> None:
+    volume, columns = choices.problem.volume, np.array([3, 0, 7, 12])
+    assert (volume.credit(columns) == volume.share(columns).credit).all()
+    assert volume.posts(columns) == volume.share(columns).posts
