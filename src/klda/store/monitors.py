@@ -5,6 +5,9 @@
   posts/       the table of posts, unless they lie on object storage
   state.db     the records, unless they lie in PostgreSQL
   models/      trained models
+  choices/     what the newest proposals were chosen from
+  backtests/   what came out of backtests
+  jobs/        locks of those who work on a job
   key          the secret behind pseudonyms, readable by its owner only
   lock         held by the one process that writes
 """
