@@ -8,7 +8,7 @@ from klda.policies.assemble import Finding
 from klda.policies.evidence import Evidence
 from klda.policies.uncertainty import forecast_measurement
 from klda.selection.algorithm2 import Extensions
-from klda.selection.arrays import Floats, Ints
+from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.high_frequency import gained_words, high_frequency_threshold, lost_words
 from klda.selection.interval import Interval
 from klda.selection.sets import SetProblem
@@ -31,8 +31,9 @@ def explain(
     threshold = high_frequency_threshold(words)
     expected = forecast_measurement(evidence, divergence=divergence, generator=generator)
     findings = {}
+    seen = np.isin(extensions.current, evidence.history.observed.values)  # (n,)
     for column in range(len(evidence.candidates)):
-        row = _nearest(extensions, column)
+        row = _nearest(extensions, column, seen)
         if row is None:
             continue
         extended = int(extensions.current[row])
@@ -58,9 +59,9 @@ def roles(current: Ints, distances: Floats, problem: SetProblem, chosen: Ints) -
     }
 
 
-def _nearest(extensions: Extensions, column: int) -> int | None:
-    """The current keyword to which a candidate is nearest, if possible one that it qualifies to extend."""
-    away = np.where(extensions.current == column, np.inf, extensions.divergence[:, column])  # (n,)
+def _nearest(extensions: Extensions, column: int, seen: Bools) -> int | None:
+    """The current keyword, of those seen (n,), to which a candidate is nearest; if possible one that it extends."""
+    away = np.where(seen & (extensions.current != column), extensions.divergence[:, column], np.inf)  # (n,)
     fits = np.array([column in row for row in extensions.ranked])
     away = np.where(fits, away, np.inf) if np.isfinite(away[fits]).any() else away
     return int(away.argmin()) if np.isfinite(away).any() else None
@@ -88,7 +89,7 @@ def _role(problem: SetProblem, column: int, chosen: Ints) -> str:
     rest = chosen[chosen != column]
     alone = problem.score(np.append(rest, column)).retention - problem.score(rest).retention
     if column in chosen and alone < 0.005:  # would be said as 0 %
-        return "the rest of the list brings nearly all of the subject's words that it holds"
+        return "holds hardly a word of the subject that nothing else on the list brings"
     if column in chosen:
         return f"holds {alone:.0%} of the subject's words that nothing else on the list brings"
     return f"the rest of the list brings all but {alone:.1%} of the subject's words that it held"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from klda.corpus.corpus import Corpus
+from klda.corpus.documents import merged
 from klda.corpus.posts import HasBatches
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, SettingError
@@ -112,11 +113,12 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
         raise DataError(
             f"all posts lie in one window ({corpus.windows[0]}); give posts of at least two, or choose a shorter window"
         )
-    latest = datetime.fromtimestamp(int(corpus.documents.time.max()) / 1e6, UTC)
+    every = merged(corpus.documents, corpus.apart)
+    newest = int(every.time.argmax())
+    latest = datetime.fromtimestamp(int(every.time[newest]) / 1e6, UTC)
     if latest > datetime.now(UTC) + CLOCK_TOLERANCE:
-        row = int(corpus.documents.post[corpus.documents.time.argmax()])
         raise DataError(
-            f"post {corpus.posts[row].id} is dated {latest:%Y-%m-%d %H:%M} UTC, in the future; "
+            f"post {corpus.posts[int(every.post[newest])].id} is dated {latest:%Y-%m-%d %H:%M} UTC, in the future; "
             "correct its time or leave it out"
         )
     texts = corpus.posts.texts(corpus.documents.post[carrying])

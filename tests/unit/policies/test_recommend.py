@@ -81,6 +81,7 @@ def test_a_model_of_other_posts_is_an_error(history, current):
         (posts(days=3), ["mask"], "one window"),
         (posts(text="a mask"), ["mask"], "the same text"),
         (posts(start=datetime(2999, 1, 7, tzinfo=UTC)), ["mask"], "in the future"),
+        ([*posts(), Post("2999", datetime(2999, 1, 7, tzinfo=UTC), "nothing to see")], ["mask"], "2999 is dated 2999"),
         ([*posts(), Post("late", MONDAY + timedelta(days=30), "nothing to see")], ["mask"], "last window"),
     ],
 )
@@ -98,3 +99,10 @@ def test_a_keyword_that_never_occurs_is_noted():
     advice = recommend(posts(), ["mask", "tariff"], policy="static", candidates=["vaccine"])
     assert any("'tariff'" in note for note in advice.notes)
     assert advice.next_keywords.texts == ("mask", "tariff")
+
+
+def test_nothing_is_said_to_extend_a_keyword_that_never_occurs():
+    advice = recommend(posts(), ["mask", "tariff"], policy="counting", candidates=["vaccine", "day"])
+    reasons = [reason for reason in advice.reasons if reason.extends]
+    assert reasons
+    assert {reason.extends for reason in reasons} == {"mask"}
