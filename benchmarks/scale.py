@@ -133,7 +133,7 @@ def cost(point: Point, communication: Point | None) -> Point:
     cores, posts, seconds = os.cpu_count() or 1, point["posts"], point["seconds"]
     core_seconds = {  # a post
         "prepare": seconds["prepare"] * cores / posts,
-        "train": (seconds["load"] + seconds["start"] + seconds["train"]) * cores / posts,
+        "train": (seconds["load"] + seconds["start"] + seconds["train"]) / posts,  # on one thread
     }
     core_hours = {stage: BILLION * value / 3600 for stage, value in core_seconds.items()}
     disk = point["disk_megabytes"] / posts  # megabytes a post

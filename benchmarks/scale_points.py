@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from klda.corpus.out_of_core import prepare
 from klda.corpus.shards import ShardedCorpus
 from klda.corpus.simulation import World, write
 from klda.corpus.text import TextSettings
+from klda.evaluation.parallel import one_thread
 from klda.model.data import training_data
 from klda.model.klda import KLDA
 from klda.model.settings import Settings
@@ -100,17 +100,18 @@ def trainer_of(corpus: Corpus, settings: Settings) -> Any:
 
 
 def choice(n_candidates: int, file: Path) -> dict[str, Any]:
-    """Advice among so many candidates: matching them, training, and choosing."""
+    """Advice among so many candidates: matching them, training, and choosing; processor time of one thread."""
+    one_thread()
     current, _ = candidates_of_world()
     corpus = Corpus.from_posts(read_posts(file), current, settings=TextSettings(min_count=2))
     frequent = [corpus.vocabulary.display(i) for i in range(1, min(n_candidates, len(corpus.vocabulary) - 1) + 1)]
     policy = TimedPolicy()
-    start = time.perf_counter()
+    start = time.process_time()
     proposal = recommend(corpus, current, candidates=frequent, policy=policy, budget=20)
-    whole = time.perf_counter() - start
-    start = time.perf_counter()
+    whole = time.process_time() - start
+    start = time.process_time()
     matched = corpus.with_candidates(current | KeywordSet.of(*frequent))
-    matching = time.perf_counter() - start
+    matching = time.process_time() - start
     trainer = trainer_of(matched, Settings(batch_size=64, random_state=0))
     return {
         "candidates": len(matched.candidates),
@@ -133,9 +134,9 @@ class TimedPolicy(KLDAPolicy):
         self, evidence: Evidence, background: Floats, *, generator: np.random.Generator, progress: Progress
     ) -> Floats:
         """As the default policy."""
-        start = time.perf_counter()
+        start = time.process_time()
         words = super().estimate(evidence, background, generator=generator, progress=progress)
-        self.estimating = time.perf_counter() - start
+        self.estimating = time.process_time() - start
         return words
 
 
@@ -179,12 +180,12 @@ class Clock:
 
 
 def median_time(step: Callable[[], object], times: int = 25) -> float:
-    """The median of a step's seconds, once it is warm."""
+    """The median of a step's processor seconds, once it is warm."""
     taken = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         step()
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     return float(np.median(taken[5:]))
 
 
@@ -199,6 +200,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("point")
     point = json.loads(parser.parse_args().point)
-    torch.set_num_threads(os.cpu_count() or 1)
+    torch.set_num_threads(1)  # preparation takes all cores; training one, so that points compare on any machine
     sizes = {key: Path(value) if key in ("file", "folder") else value for key, value in point.items() if key != "kind"}
     print(json.dumps(POINTS[point["kind"]](**sizes)))

@@ -34,8 +34,8 @@ def test_figures_follow_from_points(monkeypatch):
     found = summary({"documents": [point(100_000, 20.0, 700), point(1_000_000, 180.0, 900)], "ray": runs})
     assert (found["linearity"], found["peak_memory_mb"], found["ray_speedup"]) == (0.9, 900, 1.67)
     assert found["communication"]["communication_milliseconds_a_step"] == 4
-    assert found["cost"]["core_hours"] == {"prepare": 50, "train": 50}
-    assert found["cost"]["dollars"] == 5
+    assert found["cost"]["core_hours"] == {"prepare": 50, "train": 25}
+    assert found["cost"]["dollars"] == 4
     assert found["cost"]["binds"] == "disk"
     assert found["cost"]["network_milliseconds_a_step_at_most"] == 16.0
 

@@ -57,7 +57,13 @@ def gained_counts(last: Floats, new: Floats, threshold: float, retention: float 
     """
     rows, words = np.nonzero(new > threshold)  # (nnz,)
     at_most = retention * new[rows, words]
-    return np.array([np.bincount(rows[row[words] < at_most], minlength=len(new)) for row in last], dtype=np.int64)
+    if len(last) <= len(new):  # the fewer rows are walked over, the others taken together
+        return np.array([np.bincount(rows[row[words] < at_most], minlength=len(new)) for row in last], dtype=np.int64)
+    found = np.empty((len(last), len(new)), dtype=np.int64)
+    for row in range(len(new)):
+        own = slice(*np.searchsorted(rows, [row, row + 1]))
+        found[:, row] = (last[:, words[own]] < at_most[own]).sum(axis=1)
+    return found
 
 
 def lost_counts(last: Floats, new: Floats, threshold: float, retention: float = RETENTION_RATE) -> Ints:
