@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy
 from klda.policies.subject import Subject
 from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
-from klda.selection.algorithm2 import Extensions
+from klda.selection.algorithm2 import Extensions, rank_extensions
 from klda.selection.arrays import Floats, Ints
 from klda.selection.sampling_noise import ExpectedScores
 from klda.selection.sets import SetProblem
@@ -58,7 +58,9 @@ class KLDAPolicy(ScoredPolicy):
     model: KLDA | None = None
     fit: Callable[[KLDA, Corpus, Progress], KLDA] | None = None
     """Trains a model elsewhere, on Ray for example; here if left out."""
-
+    scored_as_measured: bool = True
+    volume: float = 0.5
+    """What a natural logarithm of frequency counts in divergence, where nothing but the list's posts is known."""
     company: bool = True
     """Whether the keywords that posts carry together decide who stays, where nothing but the list's posts is known."""
 
@@ -78,13 +80,21 @@ class KLDAPolicy(ScoredPolicy):
     def extensions(
         self, evidence: Evidence, words: Floats, generator: np.random.Generator
     ) -> tuple[Extensions, ExpectedScores | None]:
-        """As for every scored policy; where a filter let nothing else in, with the posts that it kept out in mind."""
-        if evidence.collected_only:
-            known = keyword_tokens(evidence.history, self.half_life)[:, None] + self.strength
-            said = word_counts(evidence.history, 2 * self.half_life) + 1.0
-            words = known * words
-            from_counts(words, said / said.sum(), OUTSIDE_TOKENS, out=words)
-        return super().extensions(evidence, words, generator)
+        """As for every scored policy; where a filter let nothing else in, with the posts that it kept out in mind.
+
+        A candidate's own words are then known in the list's company alone: what it would lose of a keyword's cannot be
+        told, so R decides nothing, and how often it is seen at all counts beside the divergence.
+        """
+        if not (self.volume and evidence.collected_only):
+            return super().extensions(evidence, words, generator)
+        known = keyword_tokens(evidence.history, self.half_life)[:, None] + self.strength
+        said = word_counts(evidence.history, 2 * self.half_life) + 1.0
+        words = known * words
+        from_counts(words, said / said.sum(), OUTSIDE_TOKENS, out=words)
+        found, scores = super().extensions(evidence, words, generator)
+        away = found.divergence - self.volume * np.log(np.maximum(evidence.frequency, 1e-9))
+        ranked = rank_extensions(away, np.zeros_like(away), evidence.frequency, evidence.current, top=None)
+        return replace(ranked, divergence=found.divergence, distance=found.distance), scores
 
     def held(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> dict[int, str]:
         """As for every scored policy; where a filter let nothing else in, what it shows about itself decides.
