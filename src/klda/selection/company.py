@@ -86,4 +86,4 @@ def shared_bursts(counts: Floats, beside: Ints, n_first: int) -> Bools:
         return np.zeros(len(counts), dtype=np.bool_)
     before = counts[:, -7:-1].mean(axis=1)
     rise = (counts[:, -1] - before) / np.sqrt(before + 1.0)
-    return (rise > BURST) & (counts[:, -1] >= FEWEST_BURSTING) & (beside >= max(2, (n_first + 1) // 2))
+    return np.asarray((rise > BURST) & (counts[:, -1] >= FEWEST_BURSTING) & (beside >= max(2, (n_first + 1) // 2)))
