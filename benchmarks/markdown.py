@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
-def open_loop(summary: dict[str, Any]) -> str:
-    """Accuracy, coverage and skill of every policy, by raw and by corrected truth."""
+def open_loop(summary: dict[str, Any], shown: Callable[[str], bool] = bool) -> str:
+    """Accuracy, coverage and skill of every policy that is `shown`, by raw and by corrected truth."""
     lines = []
     for title, part in (("Raw truth", summary), ("Corrected truth", summary["corrected"])):
         tops = list(part["ceiling"])
@@ -16,7 +17,10 @@ def open_loop(summary: dict[str, Any]) -> str:
         limits = "; ".join(f"top {top} {_text(part['ceiling'][top])}" for top in tops)
         lines += [f"**{title}** ({summary['n_cases']} cases; ceiling: {limits})", ""]
         lines += ["| policy | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-        order = sorted(part["policies"], key=lambda name: -(part["policies"][name]["accuracy"][tops[-1]]["mean"] or 0))
+        order = sorted(
+            filter(shown, part["policies"]),
+            key=lambda name: -(part["policies"][name]["accuracy"][tops[-1]]["mean"] or 0),
+        )
         for name in order:
             entry = part["policies"][name]
             cells = [_text(entry[m][top]) for top in tops for m in ("accuracy", "coverage", "skill")]

@@ -25,6 +25,7 @@ from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_ca
 from klda.evaluation.open_loop import Case, History, ask, ceiling, counts, open_loop_case, score
 from klda.evaluation.subjects import Subject
 from klda.evaluation.truth import Truth, measure_truth
+from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
 from klda.policies.viral import Viral
 from klda.types import Progress, silent
@@ -51,6 +52,7 @@ class BacktestSettings:
     """Folder of a corpus with repost counts, for `viral`."""
     seed: int = 0
     policy_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By name; `klda~variant` is `klda` with the settings given under that name."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, 
     top = max(settings.tops)
     totals: dict[str, list[Plain]] = {}
     for draw in range(draws):
-        chosen = _viral(settings) if name == "viral" else policy_named(name, **_with_top(name, top, settings))
+        chosen = _viral(settings) if name == "viral" else _policy(name, _with_top(name, top, settings))
         generator = generator_for(settings.seed, where, f"{name}/{draw}")
         try:
             answer = ask(chosen, case, generator)
@@ -211,7 +213,7 @@ def run_closed_case(task: Task) -> Plain:
         sample_rate=settings.sample_rate,
     )
     oracle = task.policy.startswith("labels-")
-    policy = task.policy if oracle else policy_named(task.policy, **settings.policy_settings.get(task.policy, {}))
+    policy = task.policy if oracle else _policy(task.policy, settings.policy_settings.get(task.policy, {}))
     viral = Viral(training=settings.training) if settings.training else None
     weeks = run_closed_loop(
         archive,
@@ -243,9 +245,14 @@ def _archive(folder: str) -> Archive:
     return Archive(Corpus.load(folder))
 
 
+def _policy(name: str, settings: Mapping[str, Any] | None = None) -> Policy:
+    """The policy of this name; what follows a ~ tells variants of one policy apart, which differ in their settings."""
+    return policy_named(name.partition("~")[0], **(settings or {}))
+
+
 def _with_top(name: str, top: int, settings: BacktestSettings) -> dict[str, Any]:
     chosen = dict(settings.policy_settings.get(name, {}))
-    if "top" in inspect.signature(type(policy_named(name))).parameters:
+    if "top" in inspect.signature(type(_policy(name))).parameters:
         chosen.setdefault("top", top)
     return chosen
 

@@ -1,0 +1,178 @@
+"""How good the advice is: every policy against the same truth, the model's fit, and lists that own their filter.
+
+    python -m benchmarks.quality [--quick] [--weeks 8] [--split score] [--data DIR] [--work DIR]
+
+Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between its marks (`--quick`
+leaves the page alone). Results of cases are kept in the work folder: a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.quality_page import rewrite
+from klda.cli.archives import Replay, open_replay, policy_names
+from klda.cli.inputs import Reading
+from klda.cli.progress import progress_bar
+from klda.evaluation.backtest import BacktestSettings, run, tasks
+from klda.evaluation.parallel import process_map
+from klda.evaluation.studies import StudyTask, run_study
+from klda.evaluation.subjects import Subject, load_subjects
+from klda.evaluation.summary import closed_summary, open_summary
+
+Plain = dict[str, Any]
+ROOT = Path(__file__).parents[1]
+ABLATIONS: dict[str, Plain] = {
+    "klda~counts without the model": {"strength": 1.0},
+    "klda~all weeks alike": {"half_life": 100.0},
+    "klda~scored as it stands": {"scored_as_measured": False},
+    "klda~volume not counted": {"volume": 0.0},
+}
+"""Each ingredient of the default off, one at a time, as open loops see it."""
+LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
+LOOPS = ("static", "klda", *LOOP_ABLATIONS, "counting-scored", "cooccurrence", "labels-last-week", "labels-next-week")
+TOPS = (2, 3)
+
+
+def main() -> None:
+    """Runs what the archives at hand allow, and prints it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="two subjects × two weeks")
+    parser.add_argument("--weeks", type=int, default=8, help="test weeks, the last ones of the archive")
+    parser.add_argument("--split", default="score", help="subjects to run: settings were chosen on `tune`")
+    parser.add_argument("--loops", default=",".join(LOOPS), help="policies of the closed loop")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--work", type=Path, default=None, help="where results are kept; the user's cache by default")
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args()
+    found: dict[str, dict[str, Plain]] = {"archives": {}}
+    for name, measure in (("congress_2020", congress), ("reddit_2013", reddit)):
+        if (given.data / f"{name}.parquet").exists():
+            found["archives"][name] = measure(given.data, given)
+            if not given.quick:
+                rewrite(ROOT / "docs" / "benchmarks.md", found["archives"])
+    print(json.dumps(found))
+
+
+def congress(data: Path, given: argparse.Namespace) -> Plain:
+    """Open loop on weeks of all posts, and how well KLDA predicts the next week."""
+    subjects = load_subjects(data / "subjects_congress_2020.json", given.split)[: 2 if given.quick else None]
+    n_weeks = 2 if given.quick else given.weeks
+    engagement = data / "congress_2016_engagement.parquet"
+    replay = _replay(data / "congress_2020.parquet", subjects, given, engagement if engagement.exists() else None)
+    result = _open(replay, subjects, n_weeks, given.jobs)
+    week = replay.archive.n_windows - n_weeks
+    return result | _fit(replay, subjects, week, given.jobs)
+
+
+def reddit(data: Path, given: argparse.Namespace) -> Plain:
+    """Closed loop on titles whose subject is known, and the open loop beside it, which says little here."""
+    subjects = load_subjects(data / "subjects_reddit_2013.json", given.split)[: 2 if given.quick else None]
+    replay = _replay(data / "reddit_2013.parquet", subjects, given, None)
+    names = tuple(name.strip() for name in given.loops.split(","))
+    settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
+    jobs = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
+    summary = closed_summary(_run(jobs, given.jobs, "reddit_2013, closed loop"), names)
+    closed = _closed_figures(summary)
+    opened = {} if given.quick else _open(replay, subjects, 1, given.jobs)
+    return opened | closed | {"closed_loop": summary}
+
+
+def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, training: Path | None) -> Replay:
+    with progress_bar(quiet=False) as progress:
+        work = given.work and given.work.resolve()
+        return open_replay([archive], subjects, Reading({}), "7d", work=work, training=training, progress=progress)
+
+
+def _open(replay: Replay, subjects: Sequence[Subject], n_weeks: int, jobs: int) -> Plain:
+    """The figures of an open loop over the last weeks, with history `static`: see docs/benchmarks.md for why."""
+    names = (*policy_names("all"), *ABLATIONS)
+    settings = BacktestSettings(
+        policies=names, history="static", tops=TOPS, training=replay.training, policy_settings=ABLATIONS
+    )
+    windows = range(replay.archive.n_windows - n_weeks, replay.archive.n_windows)
+    work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, windows)
+    cases = sorted(_run(work, jobs, "open loop"), key=lambda case: (case["week"], case["subject"]))
+    summary = open_summary(cases, names, TOPS)
+    figures: Plain = {}
+    for prefix, reading in (("", summary), ("corrected_", summary["corrected"])):
+        figures |= {prefix + name: value for name, value in _figures(reading).items()}
+    summary = {key: value for key, value in summary.items() if key != "cases"}
+    return figures | {"open_loop": summary}
+
+
+def _figures(reading: Plain) -> Plain:
+    """The figures to reach: each the least over the sizes of lists."""
+    policies = reading["policies"]
+
+    def least(one: str, other: str | None, measure: str) -> float | None:
+        if "klda" not in policies or (other and other not in policies):
+            return None
+        values = [policies[one][measure][str(top)]["mean"] for top in TOPS]
+        if other:
+            values = [
+                _ratio(v, policies[other][measure][str(top)]["mean"]) for v, top in zip(values, TOPS, strict=True)
+            ]
+        return None if any(value is None for value in values) else round(min(values), 3)
+
+    return {
+        "skill": least("klda", None, "skill"),
+        "skill_vs_counting": least("klda", "counting", "skill"),
+        "skill_vs_counting_scored": least("klda", "counting-scored", "skill"),
+        "accuracy_vs_viral": least("klda", "viral", "accuracy"),
+        "coverage_vs_viral": least("klda", "viral", "coverage"),
+    }
+
+
+def _fit(replay: Replay, subjects: Sequence[Subject], week: int, jobs: int) -> Plain:
+    """How far KLDA of earlier windows comes from their unigram towards the same-window LDA, over subjects."""
+    settings = BacktestSettings(policies=(), history="static")
+    work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [week])
+    with progress_bar(quiet=False) as progress:
+        found = list(run_study([StudyTask("perplexity", t) for t in work], map=process_map(jobs), progress=progress))
+    known = [case for case in found if "error" not in case]
+    if not known:
+        return {"gap_closed": None}
+    models = {
+        model: {
+            score: _mean([case["models"][model][score] for case in known]) for score in ("log_likelihood", "completion")
+        }
+        for model in known[0]["models"]
+    }
+    closed = [case["gap_closed"]["completion"] for case in known if case["gap_closed"]["completion"] is not None]
+    return {"gap_closed": _mean(closed), "fit": models, "fit_cases": len(known)}
+
+
+def _closed_figures(summary: Plain) -> Plain:
+    """F1 of the default, and how far it comes from `static` towards the list that knows next week's labels."""
+    policies = summary["policies"]
+    f1 = {name: policies[name]["f1"]["mean"] for name in policies}
+    gap = None
+    if {"klda", "static", "labels-next-week"} <= f1.keys():
+        gap = round(_ratio(f1["klda"] - f1["static"], f1["labels-next-week"] - f1["static"]) or 0.0, 3)
+    return {"closed_loop_f1": f1.get("klda"), "closed_loop_gap": gap}
+
+
+def _run(jobs: Sequence[Any], processes: int, title: str) -> list[Plain]:
+    with progress_bar(quiet=False) as progress:
+
+        def under_its_title(stage: str, done: int, total: int | None = None, **facts: float) -> None:
+            progress(f"{title}: {stage}", done, total, **facts)
+
+        return list(run(jobs, map=process_map(processes), progress=under_its_title))
+
+
+def _ratio(one: float | None, other: float | None) -> float | None:
+    return None if one is None or not other or other <= 0 else one / other
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), 4) if values else None
+
+
+if __name__ == "__main__":
+    main()

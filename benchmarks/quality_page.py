@@ -1,0 +1,102 @@
+"""What `benchmarks.quality` measured, as the part of `docs/benchmarks.md` between its marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.markdown import closed_loop, open_loop
+
+Plain = dict[str, Any]
+BEGIN, END = "<!-- quality: begin -->", "<!-- quality: end -->"
+FIGURES = (
+    "skill",
+    "skill_vs_counting",
+    "skill_vs_counting_scored",
+    "accuracy_vs_viral",
+    "coverage_vs_viral",
+    "corrected_skill",
+    "gap_closed",
+    "closed_loop_f1",
+    "closed_loop_gap",
+)
+
+
+def rewrite(page: Path, archives: dict[str, Plain]) -> None:
+    """Puts the tables between the marks of a page; what is around them stays."""
+    text = page.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{tables(archives)}{END}{after}", encoding="utf-8")
+
+
+def tables(archives: dict[str, Plain]) -> str:
+    """Figures, main tables, ablation and losses of every archive."""
+    parts = []
+    for name, found in archives.items():
+        parts.append(f"### `{name}`\n\n{_figures(found)}")
+        if "open_loop" in found:
+            parts.append(f"Open loop:\n\n{open_loop(found['open_loop'], lambda p: '~' not in p)}")
+            parts.append(f"One ingredient of `klda` off at a time:\n\n{_ablation(found['open_loop'])}")
+            parts.append(_losses(found["open_loop"]))
+        if "fit" in found:
+            parts.append(_fit(found))
+        if "closed_loop" in found:
+            parts.append(f"Closed loop:\n\n{closed_loop(found['closed_loop'])}")
+            parts.append(_subjects(found["closed_loop"]))
+    return "\n" + "\n".join(part.rstrip() + "\n" for part in parts) + "\n"
+
+
+def _figures(found: Plain) -> str:
+    known = [name for name in FIGURES if found.get(name) is not None]
+    return "\n".join([f"- `{name}`: {found[name]:.3g}" for name in known]) + "\n"
+
+
+def _ablation(summary: Plain) -> str:
+    tops = list(summary["ceiling"])
+    lines = [
+        "| variant | " + " | ".join(f"accuracy, top {t}, raw / corrected" for t in tops) + " |",
+        "|---" * (len(tops) + 1) + "|",
+    ]
+    for name in summary["policies"]:
+        if name.partition("~")[0] == "klda":
+            cells = [
+                " / ".join(
+                    f"{part['policies'][name]['accuracy'][t]['mean']:.3f}" for part in (summary, summary["corrected"])
+                )
+                for t in tops
+            ]
+            lines.append(f"| {name.partition('~')[2] or '`klda`, everything on'} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _losses(summary: Plain) -> str:
+    """Every policy that is ahead of the default somewhere, named."""
+    lines = []
+    for reading, part in (("raw", summary), ("corrected", summary["corrected"])):
+        own = part["policies"].get("klda")
+        for name, entry in part["policies"].items():
+            ahead = [t for t in part["ceiling"] if own and entry["accuracy"][t]["mean"] > own["accuracy"][t]["mean"]]
+            if ahead and "~" not in name:
+                lines.append(f"- `{name}` is ahead of `klda` in accuracy, {reading} truth, top {' and '.join(ahead)}.")
+    return "Losses:\n\n" + ("\n".join(lines) or "- none in accuracy.")
+
+
+def _fit(found: Plain) -> str:
+    lines = ["| model | log-likelihood | completion |", "|---|---|---|"]
+    lines += [f"| {m} | {s['log_likelihood']:.3f} | {s['completion']:.3f} |" for m, s in found["fit"].items()]
+    return f"Next week's words, nats a token, mean of {found['fit_cases']} cases:\n\n" + "\n".join(lines)
+
+
+def _subjects(summary: Plain) -> str:
+    names = list(summary["policies"])
+    lines = [
+        "F1 by subject:",
+        "",
+        "| subject | " + " | ".join(f"`{n}`" for n in names) + " |",
+        "|---" * (len(names) + 1) + "|",
+    ]
+    for subject, entry in summary["subjects"].items():
+        cells = [f"{entry[n]['f1']:.3f}" if n in entry and entry[n]["f1"] is not None else "–" for n in names]
+        lines.append(f"| {subject} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
