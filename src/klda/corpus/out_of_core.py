@@ -31,7 +31,7 @@ PROCESS_BYTES = 200 << 20
 """What a process takes before it has a post: the interpreter, Arrow, Polars."""
 BYTES_A_TEXT_BYTE = 12
 """What making a shard takes for each byte of its texts, with room to spare: about 5 were measured."""
-MOST_TEXT = 64 << 20
+MOST_TEXT = 32 << 20
 """Bytes of text in a shard; larger ones would gain nothing."""
 
 
