@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from klda.report.backtest import write_backtest
-from tests.e2e.test_report_in_browser import ARGUMENTS, CHROMIUM, WIDTHS, playwright
+from tests.e2e.chromium import WIDTHS, playwright
 from tests.unit.report.backtest_sample import closed_sample, open_sample
 from tests.unit.report.hostile import ATTACKS
 from tests.unit.report.test_backtest import tampered
@@ -15,16 +13,6 @@ from tests.unit.report.test_backtest import tampered
 pytestmark = pytest.mark.browser
 
 PICTURES = {"open": 4, "closed": 12, "hostile": 4}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[playwright.Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no chromium at {CHROMIUM}: NO BROWSER looked at the backtest; install it with apt-get")
-    with playwright.sync_playwright() as player:
-        started = player.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

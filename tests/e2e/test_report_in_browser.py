@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from klda.report.html import write
+from tests.e2e.chromium import WIDTHS, playwright
 from tests.unit.report.hostile import ATTACKS, tampered
 from tests.unit.report.sample import REPORT
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--headless",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-WIDTHS = {"desktop": 1280, "phone": 390}
 LABELS_OUTSIDE = """
     [...document.querySelectorAll(".vega-embed .role-legend-label text")].filter(label => {
       const [inner, outer] = [label, label.ownerSVGElement].map(element => element.getBoundingClientRect());
@@ -32,20 +20,6 @@ LABELS_OUTSIDE = """
     }).map(label => label.textContent)
 """
 REPORTS = {"sample": REPORT, "hostile": tampered(REPORT, ATTACKS)}
-
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: NO BROWSER looked at the report"
-)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[playwright.Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no chromium at {CHROMIUM}: NO BROWSER looked at the report; install it with apt-get")
-    with playwright.sync_playwright() as player:
-        started = player.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from klda.corpus.posts import from_batch
 from klda.corpus.simulation import World
 from klda.web.app import create_app
 from klda.web.settings import StudioSettings
-from tests.e2e.test_report_in_browser import ARGUMENTS, CHROMIUM, playwright
+from tests.e2e.chromium import ARGUMENTS, CHROMIUM, playwright
 from tests.unit.report.hostile import ATTACKS
 
 pytestmark = pytest.mark.browser

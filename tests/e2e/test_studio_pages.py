@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from klda.monitor.monitor import opened
+from tests.e2e.chromium import WIDTHS, playwright
 from tests.e2e.studio import complaints_of, served, violations
-from tests.e2e.test_report_in_browser import ARGUMENTS, CHROMIUM, WIDTHS, playwright
 from tests.unit.report.hostile import ATTACKS
 from tests.unit.web.home import make_home
 
@@ -26,16 +26,6 @@ PAGES = {
 }
 PICTURES = {"monitor": 2, "history": 2}
 READY = "html[data-ready=yes]"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[playwright.Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no chromium at {CHROMIUM}: NO BROWSER looked at the studio; install it with apt-get")
-    with playwright.sync_playwright() as player:
-        started = player.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
