@@ -1,6 +1,6 @@
 """How good the advice is: every policy against the same truth, the model's fit, and lists that own their filter.
 
-    python -m benchmarks.quality [--quick] [--weeks 8] [--split score] [--data DIR] [--work DIR]
+    python -m benchmarks.quality [--quick] [--weeks 8] [--split score] [--only NAME] [--data DIR] [--work DIR]
 
 Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between its marks (`--quick`
 leaves the page alone). Results of cases are kept in the work folder: a run that was stopped goes on.
@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two subjects × two weeks")
     parser.add_argument("--weeks", type=int, default=8, help="test weeks, the last ones of the archive")
     parser.add_argument("--split", default="score", help="subjects to run: settings were chosen on `tune`")
+    parser.add_argument("--only", choices=["congress_2020", "reddit_2013"], help="one archive, the page left alone")
     parser.add_argument("--loops", default=",".join(LOOPS), help="policies of the closed loop")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--work", type=Path, default=None, help="where results are kept; the user's cache by default")
@@ -51,9 +52,9 @@ def main() -> None:
     given = parser.parse_args()
     found: dict[str, dict[str, Plain]] = {"archives": {}}
     for name, measure in (("congress_2020", congress), ("reddit_2013", reddit)):
-        if (given.data / f"{name}.parquet").exists():
+        if (given.data / f"{name}.parquet").exists() and given.only in (None, name):
             found["archives"][name] = measure(given.data, given)
-            if not given.quick:
+            if not given.quick and not given.only:
                 rewrite(ROOT / "docs" / "benchmarks.md", found["archives"])
     print(json.dumps(found))
 
