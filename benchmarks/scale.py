@@ -30,7 +30,8 @@ ALL_POSTS = (*POSTS, 10_000_000)
 CANDIDATES = (40, 400, 4_000, 5_000)
 CANDIDATE_POSTS = 200_000
 MEMORY = 4 << 30
-BATCH = 512
+BATCH = 1024
+"""Documents a worker and step on Ray."""
 
 BILLION = 1_000_000_000
 CORES = 64
@@ -51,7 +52,7 @@ def main() -> None:
     parser.add_argument("--posts", type=_numbers, help="other numbers of posts, as 10000,100000")
     parser.add_argument("--candidates", type=_numbers, default=CANDIDATES)
     parser.add_argument("--candidate-posts", type=int, default=CANDIDATE_POSTS, help="posts to choose candidates from")
-    parser.add_argument("--iterations", type=int, default=200, help="of each run on Ray")
+    parser.add_argument("--iterations", type=int, default=1000, help="of each run on Ray")
     parser.add_argument("--only", choices=["documents", "candidates", "ray"], help="measure one part")
     parser.add_argument("--work", type=Path, help="folder for files of posts and corpora; a temporary one if left out")
     arguments = parser.parse_args()
