@@ -69,13 +69,15 @@ def forecast_measurement(evidence: Evidence, *, divergence: str = "kl", generato
 
 def measure(counts: csr_array, current: Ints, threshold: float, divergence: str = "kl") -> Measured:
     """What a window with these counts of words (Q, V) measures; `current` (n,) are columns, `threshold` is o_h."""
+    absent = np.asarray(counts.sum(axis=1)) == 0  # (Q,)
     last = measured_words(counts[current].toarray())  # (n, V)
-    away, distance = np.empty((len(current), counts.shape[0])), np.empty((len(current), counts.shape[0]))
-    for rows in row_blocks(*counts.shape):
-        words = measured_words(counts[rows].toarray())
-        away[:, rows] = divergence_named(divergence)(last, words)
-        distance[:, rows] = high_frequency_distance(last, words, threshold)
-    absent = counts.sum(axis=1) == 0  # (Q,)
+    away, distance = (np.full((len(current), counts.shape[0]), np.nan) for _ in range(2))
+    present = np.flatnonzero(~absent)  # of thousands of candidates, a window has some
+    for rows in row_blocks(len(present), counts.shape[1]):
+        some = present[rows]
+        words = measured_words(counts[some].toarray())
+        away[:, some] = divergence_named(divergence)(last, words)
+        distance[:, some] = high_frequency_distance(last, words, threshold)
     unknown = absent[current][:, None] | absent[None, :]  # (n, Q)
     unknown[np.arange(len(current)), current] = True  # 0 from itself, always: nothing to forecast
     return Measured(
