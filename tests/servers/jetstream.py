@@ -67,6 +67,10 @@ class SimulatedFrames(Sequence[tuple[int, bytes]]):
         self._n, self._start, self._spacing = n, start, spacing
         self._parts = [_in_parts(post) for post in posts]
 
+    def grow(self, n: int) -> None:
+        """Lets there be so many posts by now."""
+        self._n = n
+
     def __len__(self) -> int:
         return self._n
 
@@ -117,6 +121,10 @@ class JetstreamServer:
     def add(self, *frames: tuple[int, bytes]) -> None:
         """Adds frames while clients listen."""
         self.frames = [*self.frames, *frames]
+        self.wake()
+
+    def wake(self) -> None:
+        """Lets clients that wait look for more frames."""
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
 

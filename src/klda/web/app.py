@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
 
 from klda.web import assets
 from klda.web.api import backtests as backtests_api
@@ -18,10 +19,12 @@ from klda.web.api import monitors as monitors_api
 from klda.web.api import proposals as proposals_api
 from klda.web.api import session as session_api
 from klda.web.api import uploads as uploads_api
+from klda.web.keeping import Kept
 from klda.web.live import Live
 from klda.web.metrics import Counted, Metrics
 from klda.web.pages import backtest, health, history, jobs, login, monitor, monitors, proposal, reference, upload
 from klda.web.problems import document_problems, documented, handle_problems
+from klda.web.rendering import prepare
 from klda.web.safety.guard import Guard
 from klda.web.safety.sessions import Sessions
 from klda.web.settings import StudioSettings
@@ -66,6 +69,7 @@ def create_app(settings: StudioSettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(prepare)
         yield
         studio.close()
 
@@ -88,6 +92,7 @@ def create_app(settings: StudioSettings) -> FastAPI:
     for name, resource in RESOURCES.items():
         app.include_router(resource, prefix="/api/v1", tags=[name], responses=documented())
     document_problems(app)
+    app.add_middleware(Kept, studio=studio)
     app.add_middleware(Guard, settings=settings, sessions=app.state.sessions)
     app.add_middleware(Counted, metrics=app.state.metrics)
     return app

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse
 
 from klda.report import phrases
 from klda.report.charts.theme import Spec, themed
-from klda.web.assets import address
+from klda.web.assets import address, assets
 from klda.web.text import pieces, visible
 
 
@@ -59,6 +59,13 @@ def environment() -> Environment:
         "utc": utc,
     }
     return made
+
+
+def prepare() -> None:
+    """Compiles all templates and packs what they link to, so that the first reader need not wait for it."""
+    assets()
+    for name in environment().list_templates():
+        environment().get_template(name)
 
 
 def spec(picture: Spec) -> Spec:

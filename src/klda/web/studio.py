@@ -6,6 +6,7 @@ database is shared by all threads; settings are read again when their file chang
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from contextlib import ExitStack
 from threading import Lock
 from typing import Annotated
@@ -43,6 +44,14 @@ class Studio:
     def has(self, name: str) -> bool:
         """Whether there is a monitor of this name."""
         return any(folder.name == name for folder in list_monitors(self.settings.home))
+
+    def stamp(self, name: str | None = None) -> Hashable:
+        """What changes when anything does that pages show of a monitor, or of all of them."""
+        monitors = self.monitors() if name is None else [self.monitor(name)]
+        return tuple(
+            (one.name, one.folder.settings.stat().st_mtime, one.folder.being_written, one.records.database.stamp())
+            for one in monitors
+        )
 
     def close(self) -> None:
         """Gives all databases back."""

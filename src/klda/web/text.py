@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from klda.report.phrases import marked
@@ -54,12 +55,14 @@ Piece(text=', javascript:alert(1)', kind='plain')]
     return [*found, *_plain(text[at:], any_of_them)]
 
 
-def _plain(text: str, keyword: Keyword | None) -> list[Piece]:
+@lru_cache(maxsize=4_096)
+def _plain(text: str, keyword: Keyword | None) -> tuple[Piece, ...]:
+    """The parts of a text without links; held, as the same examples are shown again and again."""
     if not text:
-        return []
+        return ()
     if keyword is None:
-        return [Piece(text, "plain")]
-    return [Piece(part, "match" if hit else "plain") for part, hit in marked(text, keyword)]
+        return (Piece(text, "plain"),)
+    return tuple(Piece(part, "match" if hit else "plain") for part, hit in marked(text, keyword))
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

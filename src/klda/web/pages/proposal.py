@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Path, Query, Request, Response
@@ -121,7 +122,12 @@ def _frontier(saved: SavedProposal, novelty: float) -> Spec:
     lists: dict[tuple[str, ...], FrontierPoint] = {}
     for point in sorted(saved.proposal.frontier, key=lambda point: abs(point.novelty - novelty)):
         lists.setdefault(tuple(sorted(point.keywords)), point)
-    return frontier(list(lists.values()), saved.proposal.next_keywords.texts)
+    return _drawn(tuple(lists.values()), saved.proposal.next_keywords.texts)
+
+
+@lru_cache(maxsize=16)
+def _drawn(points: tuple[FrontierPoint, ...], proposed: tuple[str, ...]) -> Spec:
+    return frontier(points, proposed)  # held: it takes longer than all the rest of the page
 
 
 def _ready(made: Rules) -> tuple[Rules, str]:

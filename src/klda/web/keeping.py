@@ -1,0 +1,109 @@
+"""Answers kept for as long as nothing changes: many readers of a page cost little more than one.
+
+What a page shows follows from the records of its monitors. An answer holds until anybody commits a change to them,
+whichever process that is, and no longer than `LONGEST`, as a little of it follows the clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from klda.errors import KldaError
+from klda.web.studio import Studio
+
+LONGEST = 2.0
+"""Seconds for which an answer is kept at most."""
+MOST = 200
+"""Answers that are kept at most."""
+_KEPT = re.compile(r"/|/jobs|(?:/api/v1)?/monitors(?:/(?P<name>[^/]+)(?P<rest>/.*)?)?|/api/v1/jobs")
+_STREAMS = ("/live", "/events")
+"""How the paths of answers end that go on for ever."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer, and when it holds."""
+
+    stamp: Hashable
+    until: float
+    csrf: str
+    """The token in its forms, which is another one for each session."""
+    route: Any
+    start: Message
+    body: bytes
+
+
+@dataclass
+class _Place:
+    """Where an answer is kept; of those who want it, one makes it and the others wait."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    answer: Answer | None = None
+
+
+class Kept:
+    """An ASGI application around another one, behind the door: who asks has been let in."""
+
+    def __init__(self, app: ASGIApp, studio: Studio) -> None:
+        self.app, self._studio = app, studio
+        self._places: OrderedDict[Hashable, _Place] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers with what is kept, or passes a request on and keeps what comes back."""
+        found = _KEPT.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+        if found is None or scope["path"].endswith(_STREAMS):
+            await self.app(scope, receive, send)
+            return
+        place = self._place((scope["path"], scope["query_string"], scope["state"]["identity"]))
+        async with place.lock:
+            stamp = await run_in_threadpool(self._stamp, found["name"])
+            answer = place.answer
+            if answer is None or stamp is None or answer.stamp != stamp or time.monotonic() > answer.until:
+                answer = await self._made(scope, receive, stamp)
+                place.answer = answer if answer.start["status"] == 200 else None
+        await _sent(answer, scope, send)  # however slow the reader is, nobody waits for that
+
+    def _place(self, key: Hashable) -> _Place:
+        place = self._places.setdefault(key, _Place())
+        self._places.move_to_end(key)
+        if len(self._places) > MOST:
+            self._places.popitem(last=False)
+        return place
+
+    def _stamp(self, name: str | None) -> Hashable:
+        """What an answer's content follows from; None where that cannot be told, which the page itself will explain."""
+        try:
+            return self._studio.stamp(name)
+        except (HTTPException, KldaError, OSError):
+            return None
+
+    async def _made(self, scope: Scope, receive: Receive, stamp: Hashable) -> Answer:
+        """The answer of the application, whole."""
+        start, parts, until = dict[str, Any](), list[bytes](), time.monotonic() + LONGEST
+
+        async def taken(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+            else:
+                parts.append(message.get("body", b""))
+
+        await self.app(scope, receive, taken)
+        return Answer(stamp, until, scope["state"]["csrf"], scope.get("route"), start, b"".join(parts))
+
+
+async def _sent(answer: Answer, scope: Scope, send: Send) -> None:
+    """Sends an answer with the token of whoever asks now: all tokens are as long, and nobody can guess one."""
+    scope["route"] = answer.route
+    await send(dict(answer.start, headers=list(answer.start["headers"])))  # the door adds to them on the way out
+    body = answer.body.replace(answer.csrf.encode(), scope["state"]["csrf"].encode())
+    await send({"type": "http.response.body", "body": body})
