@@ -13,6 +13,8 @@ import pytest
 from benchmarks.crash import Stream, Swapping, judged, trial
 from benchmarks.ingest import MANY, keyword_lists, measure
 from benchmarks.loopback import DISTINCT, Commits, keywords_for, matching, simulated
+from benchmarks.readers import PATHS
+from benchmarks.web import benchmark
 
 POSTS = 12_000
 
@@ -66,6 +68,16 @@ def test_ingesting_is_measured_from_the_stream_to_the_table() -> None:
     assert found.posts_per_second > 0
     assert found.memory_peak > 10
     assert found.share == pytest.approx(0.2, abs=0.02)
+
+
+@pytest.mark.slow
+def test_the_studio_answers_readers_while_a_collector_writes() -> None:
+    found = benchmark(5_000, 5, readers=4, pace=2_000)
+    assert found["requests"] == 20
+    assert found["errors"] == 0, found["first_errors"]
+    assert 0 < found["p50_ms"] <= found["p99_ms"]
+    assert found["posts_per_second"] > 0
+    assert set(found["p99_ms_of"]) <= set(PATHS)
 
 
 def test_few_and_many_keywords_match_about_a_fifth_of_the_posts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import webbrowser
@@ -74,6 +75,8 @@ def serve(
                 app.state.live.over = True  # pages that listen for events would never leave by themselves
                 super().handle_exit(sig, frame)
 
+        gc.collect()
+        gc.freeze()  # what is loaded by now stays: looking through it again and again would make readers wait
         Server(config).run(sockets=[listening])
 
 
@@ -84,6 +87,7 @@ def _listening(host: str, port: int) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host.strip("[]"), port))
+        made.listen()  # whoever comes before the studio is ready waits for it
     except OSError as error:
         made.close()
         raise SettingError(

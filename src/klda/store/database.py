@@ -104,6 +104,8 @@ class Database:
 
     def _patiently(self, work: Callable[[Connection], T], *, immediate: bool) -> T:
         try:
+            if self.dialect == "sqlite":  # a file does not go away
+                return self._once(work, immediate=immediate)
             for attempt in stamina.retry_context(
                 on=self._went_away, attempts=None, timeout=self._patience, wait_initial=0.1, wait_max=2.0
             ):
@@ -120,7 +122,7 @@ class Database:
                 return work(connection)
 
     def _went_away(self, error: Exception) -> bool:
-        return self.dialect == "postgresql" and isinstance(error, OperationalError | InterfaceError)
+        return isinstance(error, OperationalError | InterfaceError)
 
     def _failure(self, error: Exception) -> StoreError:
         reason = " ".join(str(getattr(error, "orig", None) or error).split())

@@ -28,6 +28,8 @@ def visible(text: str) -> str:
     >>> visible("invoice\\u202egnp.exe\\x00")
     'invoice⇄gnp.exe'
     """
+    if text.isascii() and text.isprintable():  # as nearly all is
+        return text
     return _BROKEN.sub("\ufffd", _CONTROL.sub("", _BIDI.sub(TURNED, text)))
 
 

@@ -142,3 +142,19 @@ def test_addresses_that_lead_nowhere_are_clear_errors_without_the_password(tmp_p
     with pytest.raises(StoreError) as caught:
         Database(f"postgresql://ann:hunter2@/db?host={tmp_path}")
     assert "hunter2" not in str(caught.value)
+
+
+def test_the_stamp_changes_with_every_commit_of_anybody_and_with_nothing_else(address: str) -> None:
+    database, other = Database(address), Database(address)
+    try:
+        first = database.stamp()
+        database.read(version)
+        assert database.stamp() == first
+        stamps = {first}
+        for writer in (other, database):
+            Records(writer, "health").journal.note("ann", "note")
+            stamps.add(database.stamp())
+        assert len(stamps) == 3
+    finally:
+        database.close()
+        other.close()

@@ -55,7 +55,7 @@ def _page(request: Request, monitor: Monitor, known: list[Result], shown: Result
     content: dict[str, Any] = {
         "monitor": monitor.name,
         "subject": monitor.settings.subject,
-        "waiting": monitor.records.proposals.waiting() is not None,
+        "waiting": monitor.records.proposals.waiting_id() is not None,
         "here": f"/monitors/{monitor.name}/backtest",
         "n_closed": len(closed(monitor)),
         "policies": list(policies()),

@@ -12,10 +12,9 @@ from starlette.responses import RedirectResponse
 from klda.monitor.background import start
 from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
-from klda.monitor.rules import rules
 from klda.policies.choices import Choices, Selection, reselect, what_if
 from klda.policies.proposal import FrontierPoint, Reason
-from klda.policies.rules import PLATFORMS, Rules
+from klda.policies.rules import PLATFORMS, Rules, platform_rules
 from klda.report.charts.frontier import frontier
 from klda.report.charts.theme import Spec
 from klda.store import Job, SavedProposal
@@ -73,7 +72,7 @@ def outlook(
 @router.post("/monitors/{name}/propose")
 def propose(monitor: TheMonitor, identity: Identity) -> Response:
     """Begins to make a proposal."""
-    if not _working(monitor):
+    if not any(job.state in OPEN for job in _jobs(monitor)):
         start(monitor, "propose", asked_by=identity)
     return RedirectResponse(f"/monitors/{monitor.name}/proposal", status_code=303)
 
@@ -96,13 +95,14 @@ def decided(
 
 
 def _page(request: Request, monitor: Monitor, saved: SavedProposal | None) -> Response:
+    jobs = _jobs(monitor)
     content: dict[str, Any] = {
         "monitor": monitor.name,
         "subject": monitor.settings.subject,
-        "waiting": monitor.records.proposals.waiting() is not None,
+        "waiting": monitor.records.proposals.waiting_id() is not None,
         "saved": saved,
-        "job": _working(monitor),
-        "last_job": _last(monitor),
+        "job": next((job for job in jobs if job.state in OPEN), None),
+        "last_job": next(iter(jobs), None),
         "here": f"/monitors/{monitor.name}/proposal",
     }
     if saved is None:
@@ -111,7 +111,7 @@ def _page(request: Request, monitor: Monitor, saved: SavedProposal | None) -> Re
     content |= _selected(monitor, saved, choices, None)
     content |= {
         "picture": _frontier(saved, choices.novelty) if proposal.frontier and choices and choices.is_own else None,
-        "rules": [_ready(rules(monitor, platform, saved.id)) for platform in PLATFORMS],
+        "rules": _rules(monitor, saved),
         "others": monitor.records.proposals.newest(8),
     }
     return render(request, "proposal.html", **content)
@@ -130,9 +130,12 @@ def _drawn(points: tuple[FrontierPoint, ...], proposed: tuple[str, ...]) -> Spec
     return frontier(points, proposed)  # held: it takes longer than all the rest of the page
 
 
-def _ready(made: Rules) -> tuple[Rules, str]:
-    """Rules, and the text to paste."""
-    return made, "\n".join(json.dumps(body, ensure_ascii=False, indent=2) for body in made.requests)
+def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Rules, str]]:
+    """The step from the active list to the proposed one on each platform, and the text to paste."""
+    active, adjacent = monitor.records.keywords.active(), monitor.settings.adjacent
+    wanted = saved.proposal.next_keywords
+    made = [platform_rules(wanted, platform, current=active, adjacent=adjacent) for platform in PLATFORMS]
+    return [(r, "\n".join(json.dumps(body, ensure_ascii=False, indent=2) for body in r.requests)) for r in made]
 
 
 def _selected(
@@ -186,10 +189,6 @@ def _today(choices: Choices | None) -> Estimate | None:
     return choices.expected_posts(choices.current) if choices else None
 
 
-def _working(monitor: Monitor) -> Job | None:
-    """The job that is making a proposal now, if one is."""
-    return next((j for j in recent(monitor, 20) if j.kind in ("propose", "create") and j.state in OPEN), None)
-
-
-def _last(monitor: Monitor) -> Job | None:
-    return next((j for j in recent(monitor, 20) if j.kind in ("propose", "create")), None)
+def _jobs(monitor: Monitor) -> list[Job]:
+    """The jobs that make proposals, newest first."""
+    return [job for job in recent(monitor, 20) if job.kind in ("propose", "create")]
