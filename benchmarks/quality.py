@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.quality_page import rewrite
-from klda.cli.archives import Replay, open_replay, policy_names
+from klda.cli.archives import Replay, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
 from klda.cli.progress import progress_bar
 from klda.evaluation.backtest import BacktestSettings, run, tasks
@@ -42,7 +42,7 @@ def main() -> None:
     """Runs what the archives at hand allow, and prints it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two subjects × two weeks")
-    parser.add_argument("--weeks", type=int, default=8, help="test weeks, the last ones of the archive")
+    parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
     parser.add_argument("--split", default="score", help="subjects to run: settings were chosen on `tune`")
     parser.add_argument("--only", choices=["congress_2020", "reddit_2013"], help="one archive, the page left alone")
     parser.add_argument("--loops", default=",".join(LOOPS), help="policies of the closed loop")
@@ -62,12 +62,10 @@ def main() -> None:
 def congress(data: Path, given: argparse.Namespace) -> Plain:
     """Open loop on weeks of all posts, and how well KLDA predicts the next week."""
     subjects = load_subjects(data / "subjects_congress_2020.json", given.split)[: 2 if given.quick else None]
-    n_weeks = 2 if given.quick else given.weeks
     engagement = data / "congress_2016_engagement.parquet"
     replay = _replay(data / "congress_2020.parquet", subjects, given, engagement if engagement.exists() else None)
-    result = _open(replay, subjects, n_weeks, given.jobs)
-    week = replay.archive.n_windows - n_weeks
-    return result | _fit(replay, subjects, week, given.jobs)
+    windows = windows_to_test("2" if given.quick else given.weeks, replay.archive)
+    return _open(replay, subjects, windows, given.jobs) | _fit(replay, subjects, windows[0], given.jobs)
 
 
 def reddit(data: Path, given: argparse.Namespace) -> Plain:
@@ -79,7 +77,7 @@ def reddit(data: Path, given: argparse.Namespace) -> Plain:
     jobs = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
     summary = closed_summary(_run(jobs, given.jobs, "reddit_2013, closed loop"), names)
     closed = _closed_figures(summary)
-    opened = {} if given.quick else _open(replay, subjects, 1, given.jobs)
+    opened = {} if given.quick else _open(replay, subjects, [replay.archive.n_windows - 1], given.jobs)
     return opened | closed | {"closed_loop": summary}
 
 
@@ -89,13 +87,12 @@ def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespac
         return open_replay([archive], subjects, Reading({}), "7d", work=work, training=training, progress=progress)
 
 
-def _open(replay: Replay, subjects: Sequence[Subject], n_weeks: int, jobs: int) -> Plain:
-    """The figures of an open loop over the last weeks, with history `static`: see docs/benchmarks.md for why."""
+def _open(replay: Replay, subjects: Sequence[Subject], windows: Sequence[int], jobs: int) -> Plain:
+    """The figures of an open loop over these weeks, with history `static`: see docs/benchmarks.md for why."""
     names = (*policy_names("all"), *ABLATIONS)
     settings = BacktestSettings(
         policies=names, history="static", tops=TOPS, training=replay.training, policy_settings=ABLATIONS
     )
-    windows = range(replay.archive.n_windows - n_weeks, replay.archive.n_windows)
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, windows)
     cases = sorted(_run(work, jobs, "open loop"), key=lambda case: (case["week"], case["subject"]))
     summary = open_summary(cases, names, TOPS)
