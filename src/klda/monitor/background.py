@@ -19,6 +19,7 @@ from typing import Any
 
 from klda.errors import KldaError, SettingError
 from klda.monitor.monitor import Monitor, opened
+from klda.store.jobs import OPEN
 
 Work = Callable[[Monitor, str, Mapping[str, Any]], object]
 
@@ -71,10 +72,11 @@ def start(monitor: Monitor, kind: str, *, asked_by: str, **request: Any) -> str:
 
 
 def cancel(monitor: Monitor, job: str, *, asked_by: str) -> None:
-    """Asks a job to stop."""
-    kind = monitor.records.jobs.get(job).kind
-    monitor.records.jobs.cancel(job)
-    monitor.records.journal.note(asked_by, "cancel", kind, job=job)
+    """Asks a job to stop; one that has ended stays as it is."""
+    asked = monitor.records.jobs.get(job)
+    if asked.state in OPEN:
+        monitor.records.jobs.cancel(job)
+        monitor.records.journal.note(asked_by, "cancel", asked.kind, job=job)
 
 
 def work(folder: Path, job: str) -> int:

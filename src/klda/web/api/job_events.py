@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from klda.errors import KldaError
-from klda.monitor.jobs import the_job
-from klda.monitor.monitor import Monitor
 from klda.store.jobs import OPEN
-from klda.web.api.jobs import JobId, found
+from klda.web.api.jobs import JobId, answer_for, found
 from klda.web.api.models import JobAnswer
 from klda.web.studio import TheMonitor, TheStudio
 
@@ -44,8 +41,3 @@ async def job_events(
         if told.state not in OPEN:
             return
         await asyncio.sleep(EVERY)
-
-
-def answer_for(monitor: Monitor, job: str) -> JobAnswer:
-    """A job as it stands."""
-    return JobAnswer.model_validate(asdict(the_job(monitor, job)) | {"monitor": monitor.name})

@@ -33,6 +33,18 @@ class WindowAnswer(Answer):
     closed: bool
 
 
+class ModelAnswer(BaseModel):
+    """A model that a proposal was made with."""
+
+    id: str
+    window: datetime = Field(description="Start of the last window that it has seen.")
+    made: datetime
+    training: str | None = Field(default=None, description="Whether it learnt from scratch, or went on (`continue`).")
+    words: int | None = Field(default=None, description="Words that it knows.")
+    candidates: int | None = None
+    bound: float | None = Field(default=None, description="Its bound when training ended.")
+
+
 class MonitorAnswer(Answer):
     """How a monitor stands."""
 
@@ -49,6 +61,7 @@ class MonitorAnswer(Answer):
     waiting: str | None = Field(description="The proposal that waits for a decision.")
     flags: list[str] = Field(description="Why that proposal must not be approved automatically.")
     gaps: int = Field(description="Stretches of time that the source did not deliver.")
+    models: list[ModelAnswer] = Field(description="The models that are kept, newest first.")
 
 
 class FlowAnswer(Answer):

@@ -16,7 +16,7 @@ from klda.policies.proposal import Reason
 from klda.policies.rules import Platform
 from klda.store import Decision, SavedProposal
 from klda.types import Budget, Estimate
-from klda.web.api.job_events import answer_for
+from klda.web.api.jobs import answer_for
 from klda.web.api.models import Answer, EstimateAnswer, JobAnswer
 from klda.web.deciding import MOST_NOTE, PROPOSAL, Verdict, decide, the_proposal, weighable
 from klda.web.problems import documented
@@ -86,6 +86,7 @@ class ProposalAnswer(ProposalSummary):
     reasons: list[ReasonAnswer]
     frontier: list[FrontierAnswer]
     notes: list[str]
+    model: str | None = Field(description="Id of the model that it was made with, where one was trained.")
     decision: DecisionAnswer | None
 
 
@@ -237,6 +238,7 @@ def _full(saved: SavedProposal) -> ProposalAnswer:
         reasons=[_reason(reason) for reason in proposal.reasons],
         frontier=[FrontierAnswer.model_validate(point) for point in proposal.frontier],
         notes=list(proposal.notes),
+        model=saved.model,
         decision=None if decided is None else _decision(decided),
     )
 

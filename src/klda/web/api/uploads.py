@@ -13,7 +13,7 @@ from klda.monitor.background import start
 from klda.monitor.from_file import create_from_upload
 from klda.monitor.monitor import Monitor
 from klda.monitor.uploads import Preview, discard, preview, receive
-from klda.web.api.job_events import answer_for
+from klda.web.api.jobs import answer_for
 from klda.web.api.models import JobAnswer
 from klda.web.forms import Keywords, Length, Limit, Name, WrongFields
 from klda.web.problems import documented

@@ -15,6 +15,8 @@ from klda.store.volume import Period
 from klda.web.charts.frame import OTHERS, colour, framed
 
 HEIGHT = 280
+SHORT = "format(datum.value, '~s')"
+"""Each number by itself: an axis that is given a format would write 0k."""
 
 
 def volume(points: Sequence[FlowPoint], period: Period, zone: str) -> Spec:
@@ -53,7 +55,12 @@ def volume(points: Sequence[FlowPoint], period: Period, zone: str) -> Spec:
         "mark": {"type": "bar", "stroke": LIGHT["paper"], "strokeWidth": 1},
         "encoding": {
             "x": _axis(period, list(labels.values())),
-            "y": {"field": "part", "type": "quantitative", "title": "posts", "axis": {"format": "~s", "tickCount": 5}},
+            "y": {
+                "field": "part",
+                "type": "quantitative",
+                "title": "posts",
+                "axis": {"labelExpr": SHORT, "tickCount": 5},
+            },
             "color": colour("keyword", named, rest=rest),
             "order": {"field": "order", "type": "quantitative"},
             "tooltip": [

@@ -110,18 +110,22 @@ def _page(request: Request, monitor: Monitor, saved: SavedProposal | None) -> Re
     choices, proposal = the_choices(monitor, saved), saved.proposal
     content |= _selected(monitor, saved, choices, None)
     content |= {
-        "picture": _frontier(saved, choices.novelty) if proposal.frontier and choices and choices.is_own else None,
+        "has_dial": bool(proposal.frontier and choices and choices.is_own),
+        "picture": _frontier(saved, choices.novelty) if choices else None,
+        "model": next((m for m in monitor.records.journal.models() if m.id == saved.model), None),
         "rules": _rules(monitor, saved),
         "others": monitor.records.proposals.newest(8),
     }
     return render(request, "proposal.html", **content)
 
 
-def _frontier(saved: SavedProposal, novelty: float) -> Spec:
-    """The frontier, each list once: at the setting nearest to the proposal's own."""
+def _frontier(saved: SavedProposal, novelty: float) -> Spec | None:
+    """The frontier, each list once: at the setting nearest to the proposal's own; None where there is but one."""
     lists: dict[tuple[str, ...], FrontierPoint] = {}
     for point in sorted(saved.proposal.frontier, key=lambda point: abs(point.novelty - novelty)):
         lists.setdefault(tuple(sorted(point.keywords)), point)
+    if len(lists) < 2:
+        return None
     return _drawn(tuple(lists.values()), saved.proposal.next_keywords.texts)
 
 
