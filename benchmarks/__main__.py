@@ -13,6 +13,7 @@ PROGRAMS = {
     "training": [],
     "crash": [],
     "ingest": [],
+    "web": [],
     "scale": [],
 }
 
