@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,13 @@ import pytest
 from klda.corpus.simulation import World, write
 from klda.monitor.from_file import create_from_upload, fill
 from klda.monitor.monitor import opened
+from klda.policies.proposal import Proposal
+from klda.types import KeywordSet
+from klda.web.pages.proposal import _frontier
 from klda.web.settings import StudioSettings
 from tests.unit.monitor.test_studio_work import VALUES, sent
 from tests.unit.web.conftest import Browser
+from tests.unit.web.home import MONDAY, make_home
 
 
 @pytest.fixture(scope="module")
@@ -167,3 +172,57 @@ def test_a_backtest_is_begun_watched_and_stopped(browser: Browser) -> None:
     events = browser.get(f"{path}/events").text
     assert '"state":"cancelled"' in events.replace(" ", "")
     assert "was cancelled" in browser.get("/monitors/health/backtest").text
+
+
+def test_the_model_behind_a_proposal_is_named(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    with opened(home, "health") as monitor:
+        records = monitor.records
+        facts = {"policy": "klda", "training": "continue", "words": 4321, "bound": -7.5}
+        model = records.journal.add_model(MONDAY, "models/one", **facts)
+        active = records.keywords.active()
+        saved = records.proposals.save(Proposal(policy="klda", current=active, keep=active), model=model)
+    browser = Browser(StudioSettings(home, local_user="ann"))
+    page = browser.get("/monitors/health/proposal").text
+    assert "Its model knows 4,321 words and was trained on, from the one before." in page
+    assert browser.get(f"/api/v1/monitors/health/proposals/{saved}").json()["model"] == model
+    [kept] = browser.get("/api/v1/monitors/health").json()["models"]
+    assert (kept["id"], kept["training"], kept["words"], kept["bound"]) == (model, "continue", 4321, -7.5)
+    browser.app.state.studio.close()
+
+
+def test_a_dial_whose_settings_all_give_one_list_has_no_picture(made: Path) -> None:
+    with opened(made, "health") as monitor:
+        [saved] = monitor.records.proposals.newest(1)
+    frontier = saved.proposal.frontier
+    assert frontier
+    alike = tuple(replace(point, keywords=frontier[0].keywords) for point in frontier)
+    assert _frontier(replace(saved, proposal=replace(saved.proposal, frontier=alike)), 0.5) is None
+    other = (*alike, replace(frontier[0], keywords=("another",), retention=0.1))
+    assert _frontier(replace(saved, proposal=replace(saved.proposal, frontier=other)), 0.5) is not None
+
+
+def test_a_job_that_has_ended_is_not_cancelled_by_page_or_api(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    browser = Browser(StudioSettings(home, local_user="ann"))
+    with opened(home, "health") as monitor:
+        job = monitor.records.jobs.add("propose")
+        monitor.records.jobs.finish(job)
+        assert browser.post(f"/api/v1/monitors/health/jobs/{job}/cancel", json={}).json()["state"] == "done"
+        assert browser.post(f"/monitors/health/jobs/{job}/cancel").status_code == 200
+        assert not monitor.records.jobs.get(job).cancelled
+        assert monitor.records.journal.entries(action="cancel") == []
+    browser.app.state.studio.close()
+
+
+def test_history_leads_to_the_proposal_that_was_decided(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    with opened(home, "health") as monitor:
+        waits = monitor.records.proposals.waiting_id()
+        assert waits is not None
+        monitor.records.keywords.switch(KeywordSet.of("hospital", "flu"), decided_by="ann", proposal=waits[0])
+    browser = Browser(StudioSettings(home, local_user="ann"))
+    link = f"/monitors/health/proposals/{waits[0]}"
+    assert f'href="{link}"' in browser.get("/monitors/health/history").text
+    assert browser.get(link).status_code == 200
+    browser.app.state.studio.close()
