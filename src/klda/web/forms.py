@@ -12,8 +12,9 @@ from klda.corpus.matching import Matcher
 from klda.corpus.windows import parse_length
 from klda.errors import KldaError
 from klda.monitor.settings import Approval, Settings
+from klda.sources.live.addresses import Resolve, resolved
 from klda.types import KeywordSet
-from klda.web.safety.addresses import Resolve, resolved, source_from_form
+from klda.web.safety.addresses import source_from_form
 from klda.web.studio import NAME
 
 MOST_KEYWORDS = 1000

@@ -7,6 +7,7 @@ server. On every connection it is stepped back by a few seconds, and what comes 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,6 +24,7 @@ from klda.errors import SettingError, SourceError
 from klda.sources.formats import bluesky
 from klda.sources.formats.outcome import Bad, Row, Skip
 from klda.sources.formats.values import as_name, part
+from klda.sources.live.addresses import outside
 from klda.sources.live.buffer import Buffer, buffered
 from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
 from klda.sources.live.recent import Recent
@@ -43,12 +45,20 @@ _TRANSIENT = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFErro
 _SILENCE = SILENCE // timedelta(microseconds=1)
 
 
+class _Direct(connect):
+    """A connection to the server that was named, and to none that it points to."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
 class Jetstream:
     """Every post of Bluesky, as it is written.
 
     server: `wss://host`; the path and the query are added. version: of the protocol that it speaks.
     step_back: seconds to go back on every connection.
     dictionary: a file with the Zstandard dictionary of the server; with it, frames travel packed.
+    only_outside: whether to refuse a server in the own network, as where strangers may name it.
     """
 
     replayable = True
@@ -61,6 +71,7 @@ class Jetstream:
         version: Literal[1, 2] = 1,
         step_back: float = 5.0,
         dictionary: Path | None = None,
+        only_outside: bool = False,
         backoff: Backoff | None = None,
     ) -> None:
         if version not in _PATHS:
@@ -76,6 +87,7 @@ class Jetstream:
         self._packing = None if dictionary is None else zstandard.ZstdCompressionDict(_read(dictionary))
         self._unpacker = zstandard.ZstdDecompressor(dict_data=self._packing)
         self._backoff = backoff or Backoff()
+        self._only_outside = only_outside
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
         """Does nothing: everything arrives anyway."""
@@ -100,11 +112,17 @@ class Jetstream:
             query.append(("cursor", max(cursor, 0)))
         return f"{self._server}{_PATHS[self._version]}?{urlencode(query)}"
 
-    def connection(self, cursor: int | None) -> connect:
+    async def connection(self, cursor: int | None) -> connect:
         """A connection, still to be opened, that resumes at this time."""
         subprotocols = [Subprotocol("xrpc.v1.json")] if self._version == 2 else None
-        return connect(
+        where: dict[str, Any] = {}
+        if self._only_outside:  # to the address that was looked at: the name could lead elsewhere the next time
+            parts = urlsplit(self._server)
+            port = parts.port or (443 if parts.scheme == "wss" else 80)
+            where = {"host": (await asyncio.to_thread(outside, parts.hostname or "", port))[0], "port": port}
+        return _Direct(
             self.url(cursor),
+            **where,
             compression=None,
             max_size=MAX_FRAME,
             max_queue=256,
@@ -158,7 +176,7 @@ class _Reading:
         if asked is not None:
             asked = max(asked - self._source.step_back, self._floor)
         try:
-            async with self._source.connection(asked) as socket:
+            async with await self._source.connection(asked) as socket:
                 await self._read(socket, buffer, asked)
         except InvalidURI as error:
             raise SourceError(f"{self._source.name}: not an address ({error}); check it") from error

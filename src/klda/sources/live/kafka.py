@@ -18,6 +18,7 @@ import orjson
 
 from klda.errors import MissingExtraError, SettingError, SourceError
 from klda.sources.formats.outcome import Bad, Outcome, Row
+from klda.sources.live.addresses import outside
 from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
 from klda.sources.reasons import BROKEN_JSON, TOO_LONG
 from klda.sources.recognise import parse_record
@@ -35,7 +36,8 @@ class Kafka:
     """The messages of a topic, all partitions of it.
 
     servers: `host:port`, several by commas. tombstones: whether empty messages delete posts. options: further
-    settings of librdkafka, such as `security.protocol`.
+    settings of librdkafka, such as `security.protocol`. only_outside: whether to refuse servers in the own network, as
+    where strangers may name them.
     """
 
     replayable = True
@@ -48,6 +50,7 @@ class Kafka:
         topic: str = "posts",
         tombstones: bool = True,
         options: dict[str, str] | None = None,
+        only_outside: bool = False,
     ) -> None:
         try:
             import confluent_kafka
@@ -56,7 +59,7 @@ class Kafka:
         self.name = f"kafka {topic}"
         self.health = Health()
         self._kafka: Any = confluent_kafka
-        self._topic, self._tombstones = topic, tombstones
+        self._topic, self._tombstones, self._only_outside = topic, tombstones, only_outside
         self._settings: dict[str, Any] = {
             **(options or {}),
             "bootstrap.servers": servers,
@@ -73,6 +76,7 @@ class Kafka:
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
         """Yields the messages after the cursor, or all that the topic still holds."""
         offsets, heard = _read_cursor(cursor)
+        await asyncio.to_thread(self._look)
         consumer = self._kafka.Consumer(self._settings)
         with ThreadPoolExecutor(1) as thread:  # one, so that nothing is closed while it is being read
             loop = asyncio.get_running_loop()
@@ -95,6 +99,15 @@ class Kafka:
                         yield Burst(tuple(events), _write_cursor(offsets))
             finally:
                 await loop.run_in_executor(thread, consumer.close)
+
+    def _look(self) -> None:
+        """Refuses servers that lead into the own network, where that is asked for."""
+        for server in self._settings["bootstrap.servers"].split(",") if self._only_outside else ():
+            host, _, port = server.rpartition(":")
+            try:
+                outside(host.strip("[]"), int(port))
+            except OSError as error:
+                raise SourceError(f"{self.name}: {host} leads nowhere ({error}); check the servers") from error
 
     def _assign(self, consumer: Any, offsets: dict[int, int]) -> bool:
         """Starts every partition where it is to be resumed; whether some of it is no longer there."""

@@ -23,6 +23,7 @@ from klda.policies.rules import platform_rules
 from klda.sources.formats import mastodon
 from klda.sources.formats.outcome import Bad, Row, Skip
 from klda.sources.formats.values import as_name
+from klda.sources.live.addresses import outside
 from klda.sources.live.buffer import Buffer, buffered
 from klda.sources.live.http import TRANSIENT, Token, accepted, bounded
 from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
@@ -43,7 +44,8 @@ class Mastodon:
 
     timeline: `public` for all of them, filtered on our side, or `hashtag` for the timelines of the keywords that can
     be hashtags, each over a connection of its own. token: the environment variable that holds the access token; some
-    servers let anyone listen. stall: seconds without a sign of life before a connection is given up.
+    servers let anyone listen. stall: seconds without a sign of life before a connection is given up. only_outside:
+    whether to refuse a server in the own network, as where strangers may name it.
     """
 
     replayable = False
@@ -55,6 +57,7 @@ class Mastodon:
         timeline: Literal["public", "hashtag"] = "public",
         token: str = TOKEN,
         stall: float = 60.0,
+        only_outside: bool = False,
         backoff: Backoff | None = None,
     ) -> None:
         host = urlsplit(server).netloc
@@ -68,8 +71,15 @@ class Mastodon:
         self.server, self.token = server.rstrip("/"), Token(token)
         self.backoff = backoff or Backoff()
         self.timeout = httpx.Timeout(10.0, read=stall)
+        self._only_outside = only_outside
         self._tags: tuple[str, ...] = ()
         self._listening: _Listening | None = None
+
+    async def look(self) -> None:
+        """Refuses a server that leads into the own network, where that is asked for."""
+        if self._only_outside:
+            parts = urlsplit(self.server)
+            await asyncio.to_thread(outside, parts.hostname or "", parts.port or 443)
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
         """Follows the hashtags among the keywords: new timelines are open before old ones are closed."""
@@ -193,6 +203,7 @@ class _Timeline:
         source = self._source
         headers = source.token.headers(needed=False) | {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         path = f"hashtag?tag={quote(self._tag)}" if self._tag else "public"
+        await source.look()
         async with (
             httpx.AsyncClient(timeout=source.timeout, headers=headers) as client,
             client.stream("GET", f"{source.server}/api/v1/streaming/{path}") as response,

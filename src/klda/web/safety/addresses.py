@@ -6,29 +6,16 @@ secrets to whoever is named: X has one address, and a token for Mastodon is look
 
 from __future__ import annotations
 
-import ipaddress
 import re
-import socket
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from klda.errors import SettingError
+from klda.sources.live.addresses import Resolve, outside, resolved
 
 SCHEMES = {"jetstream": ("wss", "ws"), "mastodon": ("https",)}
 KINDS = ("jetstream", "mastodon", "x", "kafka")
 """What a form may name. Files come by upload: no path from a request reaches the file system."""
-
-Resolve = Callable[[str, int], list[str]]
-
-
-def resolved(host: str, port: int) -> list[str]:
-    """The addresses that a name leads to."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise SettingError(f"{host}: this name leads nowhere; check it") from error
-    return sorted({str(entry[4][0]) for entry in found})
 
 
 def source_from_form(
@@ -36,7 +23,8 @@ def source_from_form(
 ) -> dict[str, Any]:
     """The source that a form describes, as settings take it; SettingError where it may not be used.
 
-    private: whether addresses of the own network are allowed.
+    private: whether addresses of the own network are allowed. Where they are not, the source looks again whenever it
+    connects: a name may lead elsewhere by then.
 
     >>> source_from_form("jetstream", "")
     {'kind': 'jetstream'}
@@ -57,7 +45,7 @@ def source_from_form(
         return {"kind": kind}
     parts = _parts(address, SCHEMES[kind])
     _check(parts.hostname or "", parts.port or 443, private, resolve)
-    table = {"kind": kind, "server": address.rstrip("/")}
+    table = {"kind": kind, "server": address.rstrip("/"), "only_outside": not private}
     if kind == "mastodon":
         table["token"] = token_variable(parts.hostname or "")
     return table
@@ -66,10 +54,12 @@ def source_from_form(
 def token_variable(host: str) -> str:
     """The environment variable for the token of a Mastodon server: a secret is only ever sent where it belongs.
 
-    >>> token_variable("fosstodon.org")
-    'MASTODON_TOKEN_FOSSTODON_ORG'
+    No two names share one: a dash, which a stranger could register in place of a dot, is not written as a dot is.
+
+    >>> token_variable("fosstodon.org"), token_variable("my-server.org")
+    ('MASTODON_TOKEN_FOSSTODON_ORG', 'MASTODON_TOKEN_MY__SERVER_ORG')
     """
-    return "MASTODON_TOKEN_" + re.sub(r"[^A-Z0-9]", "_", host.upper())
+    return "MASTODON_TOKEN_" + host.upper().replace("-", "__").replace(".", "_")
 
 
 def _parts(address: str, schemes: tuple[str, ...]) -> SplitResult:
@@ -80,6 +70,8 @@ def _parts(address: str, schemes: tuple[str, ...]) -> SplitResult:
         raise SettingError(f"{address!r} is not an address; as in {schemes[0]}://example.org") from error
     if parts.scheme not in schemes or not host or port == 0:
         raise SettingError(f"give an address that begins with {' or '.join(f'{s}://' for s in schemes)}")
+    if not re.fullmatch(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+", host):  # others are read differently by different libraries
+        raise SettingError(f"{host!r}: give the name of a server in plain letters, as in xn--bcher-kva.example")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise SettingError("give the address of the server alone, without names, passwords or questions in it")
     return parts
@@ -98,14 +90,13 @@ def _kafka(address: str, topic: str, private: bool, resolve: Resolve) -> dict[st
         if not colon or not port.isdecimal() or not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", host):
             raise SettingError(f"{server!r}: give host:port, as in kafka.example.org:9092")
         _check(host.strip("[]"), int(port), private, resolve)
-    return {"kind": "kafka", "servers": ",".join(servers), "topic": topic}
+    return {"kind": "kafka", "servers": ",".join(servers), "topic": topic, "only_outside": not private}
 
 
 def _check(host: str, port: int, private: bool, resolve: Resolve) -> None:
     if private:
         return
-    for found in resolve(host, port):
-        address = ipaddress.ip_address(found.partition("%")[0])
-        mapped = getattr(address, "ipv4_mapped", None) or getattr(address, "sixtofour", None) or address
-        if not (address.is_global and mapped.is_global) or address.is_multicast:
-            raise SettingError(f"{host} leads into the own network ({found}), which --private-sources would allow")
+    try:
+        outside(host, port, resolve)
+    except (OSError, UnicodeError) as error:
+        raise SettingError(f"{host}: this name leads nowhere; check it") from error
