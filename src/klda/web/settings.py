@@ -123,6 +123,8 @@ def read_tokens(path: Path | None, environment: str | None) -> dict[str, str]:
             found |= parse_tokens(path.read_text(encoding="utf-8"), str(path))
         except (OSError, UnicodeDecodeError) as error:
             raise SettingError(f"{path}: the tokens cannot be read ({error}); give lines of name:secret") from error
+        if not found:  # whoever names a file wants the door shut
+            raise SettingError(f"{path}: there is no token in it; give lines of name:secret")
     return found
 
 

@@ -48,6 +48,9 @@ def test_tokens_come_from_a_file_and_from_the_environment(tmp_path: Path) -> Non
     file = tmp_path / "tokens"
     file.write_text("# the team\nann:0123456789abcdef\n\nbob: fedcba9876543210\n", encoding="utf-8")
     assert set(read_tokens(file, "eve:0000000000000000")) == {"ann", "bob", "eve"}
+    file.write_text("# ann:0123456789abcdef\n", encoding="utf-8")
+    with pytest.raises(SettingError, match="no token in it"):
+        read_tokens(file, None)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:8650", ""])
@@ -158,6 +161,33 @@ def test_guessing_tokens_is_slow(browse: Browse) -> None:
     browser = browse(tokens=TOKENS, logins_per_minute=3)
     guesses = [browser.get("/api/v1/monitors", headers={"Authorization": f"Bearer {n}"}) for n in range(5)]
     assert [guess.status_code for guess in guesses] == [401, 401, 401, 429, 429]
+    right = {"Authorization": f"Bearer {TOKENS['ann']}"}
+    assert browser.get("/api/v1/monitors", headers=right).status_code == 429  # or guessing would go on
+
+
+def test_a_copy_of_a_cookie_is_worth_nothing_after_leaving(browse: Browse) -> None:
+    browser = browse(tokens=TOKENS)
+    form = re.search(r'name="csrf" value="(\w+)"', browser.get("/login").text)[1]
+    browser.ask("POST", "/login", data={"csrf": form, "token": TOKENS["ann"]})
+    copy = {"Cookie": f"{COOKIE}={browser.cookies[COOKIE]}"}
+    assert browser.get("/api/v1/session", headers=copy).json()["identity"] == "ann"
+    browser.post("/logout")
+    browser.cookies.clear()
+    assert browser.get("/api/v1/session", headers=copy).status_code == 401
+
+
+def test_ended_sessions_are_forgotten_when_they_would_be_over() -> None:
+    time = [0.0]
+    sessions = Sessions(clock=lambda: time[0])
+    sessions.end(sessions.new("ann"))
+    time[0] = LIFE + 1.0
+    sessions.end(sessions.new("bob"))
+    assert len(sessions._ended) == 1
+
+
+@pytest.mark.parametrize("path", ["/loginx", "/healthz/x", "/login/x"])
+def test_nothing_beside_the_door_is_open(browse: Browse, path: str) -> None:
+    assert browse(tokens=TOKENS).get(path).status_code == 303
 
 
 def test_a_bucket_fills_again() -> None:
@@ -180,6 +210,15 @@ def test_large_bodies_are_not_read(browse: Browse) -> None:
     token = browser.csrf()
     kind = {"Content-Type": "application/json", "X-CSRF-Token": token}
     assert browser.ask("POST", "/api/v1/monitors", content=endless(), headers=kind).status_code == 413
+
+
+@pytest.mark.parametrize("path", ["/upload/" + "a" * 32, "/api/v1/uploads/" + "a" * 32 + "/monitor", "/uploadx"])
+def test_only_files_may_be_large(browse: Browse, path: str) -> None:
+    assert browse(max_body=1000).post(path, {"subject": "x" * 2000}).status_code == 413
+
+
+def test_a_form_that_is_sent_as_a_file_is_not_held(browse: Browse) -> None:
+    assert browse(max_body=1000).post("/api/v1/uploads", {"subject": "x" * 2000}).status_code == 413
 
 
 def test_every_answer_has_the_headers(browse: Browse) -> None:

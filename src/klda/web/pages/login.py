@@ -41,6 +41,7 @@ async def login(
 async def logout(request: Request) -> Response:
     """Ends the session of this browser."""
     sessions: Sessions = request.app.state.sessions
+    sessions.end(request.scope["state"]["session"])
     return _handing_out(request, sessions.new(), "/login")
 
 

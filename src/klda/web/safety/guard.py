@@ -27,9 +27,10 @@ from klda.web.safety.sessions import COOKIE, LIFE, Session, Sessions, whose
 from klda.web.settings import StudioSettings
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-OPEN = ("/static/", "/login", "/healthz")
-"""What is shown before anybody came in."""
-UPLOADS = ("/upload", "/api/v1/uploads")
+OPEN = ("/login", "/healthz")
+"""What is shown before anybody came in, besides static files."""
+UPLOADS = "/api/v1/uploads"
+"""Where files are sent to; everything else takes small bodies."""
 CSRF_HEADER = "x-csrf-token"
 CSRF_FIELD = "csrf"
 _FORM = "application/x-www-form-urlencoded"
@@ -84,7 +85,7 @@ class Guard:
         self._limit(scope, method, path, identity)
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state.update(identity=identity, session=session, csrf=self.sessions.csrf(session))
-        if identity is None and not path.startswith(OPEN):
+        if identity is None and path not in OPEN and not path.startswith("/static/"):
             raise Refused(401, "come in with a token first", **{"WWW-Authenticate": "Bearer"})
         receive = self._bounded(headers, path, receive)
         if method not in SAFE and bearer is None:
@@ -95,6 +96,7 @@ class Guard:
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
             return None
+        _wait(self._logins.ahead(_client(scope)))  # who guesses is not told any more whether a guess was right
         name = whose(self.settings.tokens, token.strip())
         if name is None:
             self._limit_login(scope)
@@ -113,28 +115,17 @@ class Guard:
 
     def _bounded(self, headers: Headers, path: str, receive: Receive) -> Receive:
         """The body, which breaks off when it grows over what it may have."""
-        most = self.settings.max_upload if path.startswith(UPLOADS) else self.settings.max_body
-        too_large = Refused(413, f"the request is larger than {most:,} bytes")
+        most = self.settings.max_upload if path == UPLOADS else self.settings.max_body
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > most:
-            raise too_large
-        seen = 0
-
-        async def bounded() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > most:
-                raise too_large
-            return message
-
-        return bounded
+            raise _too_large(most)
+        return _up_to(most, receive)
 
     async def _own_request(self, headers: Headers, session: Session, known: bool, receive: Receive) -> Receive:
         """Makes sure that one of our pages sent the request; returns what is left to read of it."""
         token = headers.get(CSRF_HEADER)
         if token is None and headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
-            body = await _whole(receive)
+            body = await _whole(_up_to(self.settings.max_body, receive))  # it is held, so it may not be a file
             fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
             token, receive = fields.get(CSRF_FIELD, [""])[0], _again(body)
         if not known or token is None or not self.sessions.is_csrf(session, token):
@@ -154,6 +145,24 @@ class Guard:
 def _wait(seconds: float) -> None:
     if seconds:
         raise Refused(429, "too many requests; wait a moment", **{"Retry-After": str(int(seconds) + 1)})
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(413, f"the request is larger than {most:,} bytes")
+
+
+def _up_to(most: int, receive: Receive) -> Receive:
+    seen = 0
+
+    async def bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            raise _too_large(most)
+        return message
+
+    return bounded
 
 
 def _client(scope: Scope) -> str:

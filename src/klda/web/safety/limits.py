@@ -26,11 +26,20 @@ class RateLimit:
 
     def wait(self, client: str) -> float:
         """Takes one request; 0 where it may pass, otherwise the seconds until the next one may."""
-        now = self.clock()
-        left, since = self._buckets.pop(client, (self.burst, now))
-        left = min(self.burst, left + (now - since) * self.rate)
+        left, now = self._left(client)
         passes = left >= 1
         self._buckets[client] = (left - 1 if passes else left, now)
+        self._buckets.move_to_end(client)
         if len(self._buckets) > _MOST_CLIENTS:
             self._buckets.popitem(last=False)
         return 0.0 if passes else (1 - left) / self.rate
+
+    def ahead(self, client: str) -> float:
+        """What `wait` would say, without taking a request."""
+        left, _ = self._left(client)
+        return 0.0 if left >= 1 else (1 - left) / self.rate
+
+    def _left(self, client: str) -> tuple[float, float]:
+        now = self.clock()
+        left, since = self._buckets.get(client, (self.burst, now))
+        return min(self.burst, left + (now - since) * self.rate), now

@@ -1,7 +1,7 @@
 """Sessions: a signed cookie that says who came in, and the token against forged requests that belongs to it.
 
-Nothing is kept on the server. The key is made when the studio starts, so that a restart, after which other tokens may
-hold, ends all sessions.
+Only sessions that were ended before their time are kept on the server. The key is made when the studio starts, so that
+a restart, after which other tokens may hold, ends all sessions.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Sessions:
 
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     clock: Callable[[], float] = time.time
+    _ended: dict[str, int] = field(default_factory=dict, repr=False)
+    """When those are over by themselves that somebody left; a copy of their cookie lets nobody in."""
 
     def new(self, identity: str | None = None) -> Session:
         """A fresh session."""
@@ -51,9 +53,16 @@ class Sessions:
         if not body or not hmac.compare_digest(mac.encode(), self._mac("session", body).encode()):
             return None
         _, expires, name = body.split(".")
-        if int(expires) < self.clock():
+        if int(expires) < self.clock() or text in self._ended:
             return None
         return Session(text, bytes.fromhex(name).decode() or None)
+
+    def end(self, session: Session) -> None:
+        """Lets a session hold no longer."""
+        now = self.clock()
+        for text in [text for text, expires in self._ended.items() if expires < now]:
+            del self._ended[text]
+        self._ended[session.text] = int(session.text.split(".")[1])
 
     def csrf(self, session: Session) -> str:
         """The token that forms and scripts of this session send along; another site cannot know it."""
