@@ -1,7 +1,6 @@
 """Files of posts that people hand in: kept in a private folder until a monitor is made of them, looked at first.
 
-Nothing of a request becomes a path: an upload is named by a number that we drew, its file is always `posts`. What is
-packed may not unpack to more than so much, and not to many times its own size.
+Nothing of a request becomes a path: an upload is named by a number that we drew, its file is always `posts`.
 """
 
 from __future__ import annotations
@@ -21,22 +20,16 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from klda.corpus.common_words import COMMON_WORDS
 from klda.corpus.posts import PostTable, from_batch
 from klda.errors import DataError, InputError
-from klda.sources.files import CHUNK, opened
-from klda.sources.filetypes import FileType, file_type
+from klda.monitor.unpacking import check_size
 from klda.sources.reader import read_posts
 from klda.types import KeywordSet, Progress, silent
 
-MOST_UNPACKED = 8_000_000_000
-"""Bytes that a packed file may unpack to."""
-MOST_TIMES = 200
-"""How many times its own size it may unpack to; text packs to about a tenth."""
-MOST_ROWS = 20_000_000
-"""Rows of a Parquet file: a few bytes can stand for any number of them."""
+MOST_WAITING = 40
+"""Uploads that may wait at once, or anybody could fill the disk."""
 KEPT = timedelta(hours=24)
 """How long an upload waits for a monitor to be made of it."""
 SHOWN_POSTS = 5
@@ -87,6 +80,8 @@ class Preview:
 async def receive(home: Path, chunks: AsyncIterable[bytes], limit: int) -> str:
     """The id of an upload, once all its bytes are on the disk; InputError where they are more than `limit`."""
     sweep(home)
+    if sum(1 for _ in _folder(home).glob("*")) >= MOST_WAITING:
+        raise InputError(f"{MOST_WAITING} files wait for a monitor already; make some, or delete what nobody wants")
     name = secrets.token_hex(16)
     folder = _folder(home) / name
     folder.mkdir(parents=True, mode=0o700)
@@ -149,33 +144,6 @@ def sweep(home: Path, kept: timedelta = KEPT) -> int:
             shutil.rmtree(folder, ignore_errors=True)
             gone += 1
     return gone
-
-
-def check_size(path: Path, most: int = MOST_UNPACKED, times: int = MOST_TIMES) -> None:
-    """Refuses a file that unpacks to too much; it stops unpacking as soon as that is clear."""
-    size, unpacked = path.stat().st_size, 0
-    limit = min(most, max(times * size, 1_000_000))
-    with opened(path) as stream:
-        if stream.packed:
-            try:
-                while piece := stream.read(CHUNK):
-                    unpacked += len(piece)
-                    if unpacked > limit:
-                        raise InputError(f"the file unpacks to more than {limit:,} bytes; unpack it and send a part")
-            except OSError:
-                return  # damaged: reading it will tell
-    if file_type(path) is FileType.PARQUET and not stream.packed:
-        _check_parquet(path, limit)
-
-
-def _check_parquet(path: Path, limit: int) -> None:
-    try:
-        facts = pq.read_metadata(path)
-    except (pa.ArrowException, OSError):
-        return  # damaged: reading it will tell
-    unpacked = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
-    if facts.num_rows > MOST_ROWS or unpacked > limit:
-        raise InputError(f"the file holds {facts.num_rows:,} rows of {unpacked:,} bytes; send a part of it")
 
 
 def _read(path: Path, upload: str, progress: Progress) -> Preview:

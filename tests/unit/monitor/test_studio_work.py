@@ -23,6 +23,7 @@ from klda.monitor.choices import load_choices, read_choices
 from klda.monitor.from_file import create_from_upload, fill
 from klda.monitor.jobs import GRACE, recent, recorded, the_job
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.unpacking import check_size
 from klda.policies.choices import reselect, what_if
 from klda.store import list_monitors
 from klda.types import silent
@@ -99,7 +100,54 @@ def test_a_parquet_bomb_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "bomb.parquet"
     pq.write_table(pa.table({"text": pa.array(["x" * 100_000] * 2_000)}), path, use_dictionary=False)
     with pytest.raises(InputError, match="2,000 rows"):
-        uploads.check_size(path, times=10)
+        check_size(path, times=10)
+
+
+def _repeated(values: list[object], rows: int) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(values))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("in_lists", [False, True])
+def test_a_text_that_is_stored_once_counts_as_often_as_it_is_meant(
+    packed: bool, in_lists: bool, tmp_path: Path
+) -> None:
+    rows, path = 2_000, tmp_path / "bomb.parquet"
+    texts: pa.Array = _repeated(["x" * 900_000], rows)
+    if in_lists:
+        texts = pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), texts)
+    ids = pa.array([str(n) for n in range(rows)])
+    pq.write_table(pa.table({"id": ids, "time": pa.array([1767607200] * rows), "text": texts}), path)
+    if packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match="2,000 rows"):
+        check_size(path)
+
+
+def test_values_of_a_fixed_length_count_as_often_as_they_occur(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.parquet"
+    value = pa.array([b"x" * 900_000], pa.binary(900_000))
+    indices = pa.array([0] * 2_000, pa.int32())
+    pq.write_table(pa.table({"text": pa.DictionaryArray.from_arrays(indices, value)}), path)
+    with pytest.raises(InputError, match="2,000 rows"):
+        check_size(path)
+
+
+def test_a_plain_parquet_file_is_let_in(tmp_path: Path) -> None:
+    path = tmp_path / "posts.parquet"
+    tags = pa.array([["flu"], [], None, ["a", "b"]] * 500)
+    texts = pa.array([f"post {n % 40}" for n in range(2_000)])
+    pq.write_table(pa.table({"id": pa.array(range(2_000)), "text": texts, "time": texts, "hashtags": tags}), path)
+    check_size(path)
+
+
+def test_uploads_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MOST_WAITING", 2)
+    sent(tmp_path, b"x")
+    uploads.discard(tmp_path, sent(tmp_path, b"x"))
+    sent(tmp_path, b"x")
+    with pytest.raises(InputError, match="2 files wait"):
+        sent(tmp_path, b"x")
 
 
 @pytest.mark.parametrize("content", [b"\x00\x01\x02 nothing", b"{}\n{}\n", b""])
