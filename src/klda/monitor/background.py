@@ -17,7 +17,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from klda.errors import KldaError, SettingError
+from klda.errors import DataError, KldaError, SettingError
+from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor, opened
 from klda.store.jobs import OPEN
 
@@ -50,13 +51,17 @@ def _topics(monitor: Monitor, job: str, _: Mapping[str, Any]) -> object:
 
 KINDS: Mapping[str, Work] = {"create": _create, "propose": _propose, "backtest": _backtest, "topics": _topics}
 """What can be asked for; each loads what it takes when it runs."""
+MOST_OPEN = 4
+"""Jobs of a monitor that may go on at once: each is a process, and asking for more and more must not start them."""
 _LOOK = 0.5  # seconds between two looks whether somebody wants the work to stop
 
 
 def start(monitor: Monitor, kind: str, *, asked_by: str, **request: Any) -> str:
-    """The id of a job that has begun in a process of its own."""
+    """The id of a job that has begun in a process of its own; DataError where too many have not ended."""
     if kind not in KINDS:
         raise SettingError(f"work of kind {kind!r} is not known; there are {', '.join(KINDS)}")
+    if sum(job.state in OPEN and job.kind in KINDS for job in recent(monitor)) >= MOST_OPEN:
+        raise DataError(f"{MOST_OPEN} jobs of monitor {monitor.name} go on already; wait for one, or cancel it")
     job = monitor.records.jobs.add(kind, **request)
     monitor.records.journal.note(asked_by, "start", kind, job=job)
     command = [sys.executable, "-m", "klda.monitor.background", str(monitor.folder.path.absolute()), job]

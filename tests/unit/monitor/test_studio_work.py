@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -258,6 +259,23 @@ def test_a_monitor_whose_making_is_stopped_never_was(world: Path, tmp_path: Path
         assert background.work(made.folder.path, job) == 1
     assert list_monitors(tmp_path) == []
     assert list(tmp_path.glob(".health*")) == []
+
+
+def test_a_monitor_has_few_jobs_at_once(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+
+    def begin(command: object, **_: object) -> SimpleNamespace:
+        started.append(command)
+        return SimpleNamespace(wait=lambda: 0)
+
+    monkeypatch.setattr(background.subprocess, "Popen", begin)
+    jobs = [background.start(monitor, "topics", asked_by="ann") for _ in range(background.MOST_OPEN)]
+    with pytest.raises(DataError, match="go on already"):
+        background.start(monitor, "topics", asked_by="ann")
+    assert len(started) == background.MOST_OPEN
+    for job in jobs:
+        monitor.records.jobs.finish(job)
+    monitor.records.jobs.finish(background.start(monitor, "topics", asked_by="ann"))
 
 
 def test_unknown_work_is_refused(monitor: Monitor) -> None:

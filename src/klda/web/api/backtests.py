@@ -15,6 +15,7 @@ from klda.monitor.monitor import Monitor
 from klda.web.api.jobs import answer_for
 from klda.web.api.models import JobAnswer
 from klda.web.deciding import PROPOSAL
+from klda.web.problems import documented
 from klda.web.studio import Identity, TheMonitor
 
 router = APIRouter()
@@ -36,7 +37,7 @@ class BacktestAnswer(BacktestSummary):
     summary: dict[str, Any] = Field(description="As `klda backtest --output json` prints it.")
 
 
-@router.post("/monitors/{name}/backtests", status_code=202)
+@router.post("/monitors/{name}/backtests", status_code=202, responses=documented(409))
 def begin_backtest(monitor: TheMonitor, request: Request, identity: Identity) -> JobAnswer:
     """Begins a backtest; the job that comes back tells how far it is, and can be cancelled."""
     return answer_for(monitor, begin(monitor, request, identity))

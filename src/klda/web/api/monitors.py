@@ -21,6 +21,7 @@ from klda.web.api.models import (
 )
 from klda.web.forms import MonitorForm
 from klda.web.making import make_monitor
+from klda.web.problems import documented
 from klda.web.running import start_running
 from klda.web.studio import Identity, TheMonitor, TheStudio
 
@@ -70,13 +71,13 @@ def topics(monitor: TheMonitor) -> TopicsAnswer:
     return TopicsAnswer.model_validate(found)
 
 
-@router.post("/monitors/{name}/topics", status_code=202)
+@router.post("/monitors/{name}/topics", status_code=202, responses=documented(409))
 def learn_topics(monitor: TheMonitor, identity: Identity) -> JobAnswer:
     """Begins to work out the topics of the newest window, as far as it has come."""
     return answer_for(monitor, start(monitor, "topics", asked_by=identity))
 
 
-@router.post("/monitors/{name}/run", status_code=202)
+@router.post("/monitors/{name}/run", status_code=202, responses=documented(409))
 def run_monitor(monitor: TheMonitor, identity: Identity) -> MonitorAnswer:
     """Begins to collect; 409 where that goes on already. Cancel the job `collect` to stop it."""
     start_running(monitor, identity)

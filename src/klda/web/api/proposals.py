@@ -153,7 +153,7 @@ def proposals(monitor: TheMonitor, limit: Annotated[int, Query(ge=1, le=200)] = 
     return [ProposalSummary(**_summary(saved)) for saved in monitor.records.proposals.newest(limit)]
 
 
-@router.post("/monitors/{name}/proposals", status_code=202)
+@router.post("/monitors/{name}/proposals", status_code=202, responses=documented(409))
 def propose(monitor: TheMonitor, identity: Identity) -> JobAnswer:
     """Begins to make a proposal from the windows that have closed; the job that comes back tells how far it is."""
     return answer_for(monitor, start(monitor, "propose", asked_by=identity))
