@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from fastapi.sse import ServerSentEvent
@@ -48,13 +49,19 @@ class Live:
     async def events(self, request: Request, monitor: Monitor) -> AsyncIterator[ServerSentEvent]:
         """Yields the counts whenever they have changed, until the reader leaves."""
         sent: dict[str, Any] | None = None
-        self.watchers += 1
-        try:
+        with self.watched():
             while not (self.over or await request.is_disconnected()):
                 counts = await self.counts(monitor)
                 if counts != sent:
                     sent = counts
                     yield ServerSentEvent(data=counts)
                 await self.pause(EVERY)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Counts somebody who watches, for as long as the block lasts."""
+        self.watchers += 1
+        try:
+            yield
         finally:
             self.watchers -= 1

@@ -12,6 +12,7 @@ import pytest
 
 from klda.errors import SettingError
 from klda.sources.live import source_of
+from klda.web.live import MOST_WATCHERS
 from klda.web.safety.addresses import source_from_form, token_variable
 from klda.web.safety.limits import RateLimit
 from klda.web.safety.sessions import COOKIE, LIFE, Sessions
@@ -155,6 +156,28 @@ def test_whoever_asks_too_often_waits(browse: Browse) -> None:
     answers = [browser.get("/healthz") for _ in range(4)]
     assert [answer.status_code for answer in answers][-1] == 429
     assert int(answers[-1].headers["retry-after"]) >= 1
+
+
+def test_few_can_watch_at_once(reader: Browser) -> None:
+    reader.app.state.live.watchers = MOST_WATCHERS
+    job = reader.get("/api/v1/monitors/health/jobs").json()[0]["id"]
+    for path in ("live", f"jobs/{job}/events"):
+        assert reader.get(f"/api/v1/monitors/health/{path}").status_code == 503
+    reader.app.state.live.watchers = 0
+    assert reader.get(f"/api/v1/monitors/health/jobs/{'0' * 16}/events").status_code == 404
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_others_may_link_here_and_no_more(browse: Browse, site: str) -> None:
+    def asked(mode: str, dest: str) -> int:
+        headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
+        return browse().get("/", headers=headers).status_code
+
+    assert asked("navigate", "document") == 200
+    for mode, dest in (("no-cors", "image"), ("no-cors", "script"), ("cors", "empty"), ("navigate", "iframe")):
+        assert asked(mode, dest) == 403
+    own = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
+    assert browse().get("/", headers=own).status_code == 200
 
 
 def test_guessing_tokens_is_slow(browse: Browse) -> None:

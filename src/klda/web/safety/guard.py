@@ -78,6 +78,8 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins:
             raise Refused(403, "the request comes from another site")
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not _is_visit(headers, method):
+            raise Refused(403, "the request comes from a page of another site")
         bearer = self._bearer(scope, headers)
         found = self.sessions.read(_cookie(headers))
         session = found or self.sessions.new()
@@ -145,6 +147,13 @@ class Guard:
 def _wait(seconds: float) -> None:
     if seconds:
         raise Refused(429, "too many requests; wait a moment", **{"Retry-After": str(int(seconds) + 1)})
+
+
+def _is_visit(headers: Headers, method: str) -> bool:
+    """Whether somebody follows a link, which may stand anywhere; others may load no picture or script from here."""
+    return (
+        method in SAFE and headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    )
 
 
 def _too_large(most: int) -> Refused:
