@@ -9,13 +9,14 @@ from typing import Literal
 
 from fastapi import HTTPException
 
-from klda.errors import DataError
+from klda.errors import DataError, InputError
 from klda.monitor.choices import path_of, read_choices
 from klda.monitor.decide import approve, edit, reject
 from klda.monitor.monitor import Monitor
 from klda.policies.choices import Choices
 from klda.store import SavedProposal
 from klda.types import KeywordSet
+from klda.web.forms import MOST_KEYWORDS, MOST_LETTERS
 
 PROPOSAL = r"^[0-9a-f]{16}$"
 MOST_NOTE = 2_000
@@ -61,6 +62,8 @@ def decide(
     elif verdict == "reject":
         reject(monitor, saved.id, decided_by=identity, note=note)
     else:
+        if len(keywords) > MOST_KEYWORDS or any(len(keyword) > MOST_LETTERS for keyword in keywords):
+            raise InputError(f"a list has at most {MOST_KEYWORDS} keywords of at most {MOST_LETTERS} characters")
         if not keywords:
             raise DataError("an empty list brings nothing; tick or type at least one keyword")
         edit(monitor, _known(monitor, saved, keywords), saved.id, decided_by=identity, note=note)

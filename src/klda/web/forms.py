@@ -18,6 +18,8 @@ from klda.web.safety.addresses import source_from_form
 from klda.web.studio import NAME
 
 MOST_KEYWORDS = 1000
+MOST_LETTERS = 200
+"""Characters of a keyword."""
 SEPARATORS = re.compile(r"[,\n\r;]+")
 
 
@@ -65,7 +67,7 @@ def _matchable(keywords: list[str]) -> list[str]:
 
 Name = Annotated[str, AfterValidator(_name), Field(max_length=63)]
 Keywords = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=200)]],
+    list[Annotated[str, Field(min_length=1, max_length=MOST_LETTERS)]],
     BeforeValidator(_split),
     AfterValidator(_matchable),
     Field(min_length=1, max_length=MOST_KEYWORDS),

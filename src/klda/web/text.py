@@ -18,6 +18,8 @@ _BROKEN = re.compile("[\ud800-\udfff]")
 _LINK = re.compile(r"https?://[^\s<>\"'`{}|\\^\[\]]+", re.IGNORECASE)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
+MOST_SHOWN = 5_000
+"""Characters of a post that are shown; a hostile one may have millions."""
 TURNED = "⇄"
 """Stands where a text would have turned its own direction."""
 
@@ -43,12 +45,15 @@ class Piece(NamedTuple):
 def pieces(text: str, keywords: Iterable[str | Keyword] = ()) -> list[Piece]:
     """A post in parts: links that lead to http and https, matches of keywords, and what lies between.
 
+    Of a very long post only the beginning is shown.
+
     >>> pieces("See https://example.org, javascript:alert(1)")
     [Piece(text='See ', kind='plain'), Piece(text='https://example.org', kind='link'), \
 Piece(text=', javascript:alert(1)', kind='plain')]
     """
     wanted = KeywordSet.of(*keywords)
     any_of_them = Keyword("any", tuple(form for k in wanted for form in k.forms)) if len(wanted) else None
+    text = text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + "…"
     text, found, at = visible(text), list[Piece](), 0
     for link in _LINK.finditer(text):
         target = link[0].rstrip(".,;:!?…)")

@@ -53,6 +53,13 @@ def waiting(browser: Browser) -> dict[str, Any]:
     return found
 
 
+def test_no_keyword_of_a_form_is_endless(browser: Browser) -> None:
+    proposal = waiting(browser)
+    form = {"verdict": "edit", "keyword": "x" * 201}
+    assert browser.post(f"/monitors/health/proposals/{proposal['id']}/decide", form).status_code == 422
+    assert waiting(browser)["state"] == "waiting"
+
+
 def test_the_page_has_cards_with_reasons_and_rules(browser: Browser) -> None:
     proposal, page = waiting(browser), browser.get("/monitors/health/proposal").text
     for reason in proposal["reasons"]:

@@ -17,7 +17,7 @@ from klda.web.safety.addresses import source_from_form, token_variable
 from klda.web.safety.limits import RateLimit
 from klda.web.safety.sessions import COOKIE, LIFE, Sessions
 from klda.web.settings import StudioSettings, parse_tokens, read_tokens
-from klda.web.text import csv_text, pieces, visible
+from klda.web.text import MOST_SHOWN, csv_text, pieces, visible
 from tests.unit.report.hostile import ATTACKS
 from tests.unit.web.conftest import BASE, TOKENS, Browser
 from tests.unit.web.home import make_home
@@ -358,6 +358,12 @@ def test_no_text_becomes_markup_link_or_trick(attack: str) -> None:
             assert piece.text.startswith(("http://", "https://"))
     shown = visible(attack)
     assert not re.search("[\u202a-\u202e\u2066-\u2069\u200e\u200f\x00-\x08\ud800-\udfff]", shown)
+
+
+def test_of_an_endless_post_the_beginning_is_shown() -> None:
+    shown = "".join(piece.text for piece in pieces("flu " * 1_000_000, ["flu"]))
+    assert len(shown) == MOST_SHOWN + 1
+    assert shown.endswith("…")
 
 
 def test_direction_marks_are_shown() -> None:
