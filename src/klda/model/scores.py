@@ -97,7 +97,7 @@ def document_log_likelihood(
     for N tokens, n of them keywords, keyword j occurring m_j times, a keyword set adds
     log p_kw(z) − log(N! / (N − n)!) + Σ_j log m_j + bound of the other N − n tokens, and the sets are summed over.
     A keyword that covers several words takes the one that the document has most of, at that word's share of the
-    keyword's words; one that was matched in the text but is no token takes none.
+    keyword's words; one that was matched in the text but is no token takes none; two that one token carries share it.
     """
     # The empty set is no document here, however the model was trained.
     exact = replace(_thorough(settings), relaxation="exact")
@@ -142,20 +142,19 @@ def _take_one_each(rows: Rows, batch: Batch, data: TrainingData, word_frequency:
     n_tokens = np.diff(batch.token_start)[document]
     shift = np.concatenate([[0], np.cumsum(n_tokens)[:-1]]) - batch.token_start[document]
     place = (taken[member] + shift[member_row])[takes_one]
-    takes = np.bincount(place, minlength=len(rows.token))
-    n_taken = np.bincount(member_row[takes_one], minlength=len(document))
+    # One token may carry two keywords, as #washyourhands does: those beyond a word's occurrences share a place.
+    takes = np.minimum(np.bincount(place, minlength=len(rows.token)), rows.counts.cpu().numpy())
+    n_taken = np.bincount(rows.token_row.cpu().numpy(), weights=takes, minlength=len(document))
     log_share = np.bincount(member_row, weights=np.log(share[member]), minlength=len(document))
 
     counts = rows.counts.double()
     left = counts - torch.from_numpy(takes).to(device)
-    possible = left >= 0
-    ways = torch.lgamma(counts + 1) - torch.lgamma(left.clamp_min(0) + 1)
-    ways = torch.where(possible, ways, -torch.inf)  # more keywords than occurrences: no such document
+    ways = torch.lgamma(counts + 1) - torch.lgamma(left + 1)
     length = torch.from_numpy(batch.lengths[document].astype(np.float64)).to(device)
     free_places = torch.lgamma(length + 1) - torch.lgamma(length - torch.from_numpy(n_taken).to(device) + 1)
     placed = torch.from_numpy(log_share).to(device) - free_places
     placed = placed.index_add(0, rows.token_row, ways)
-    return left.clamp_min(0).float(), placed.float()
+    return left.float(), placed.float()
 
 
 @torch.no_grad()

@@ -102,6 +102,16 @@ def test_a_keyword_that_is_no_token_takes_none():
     assert np.isfinite(score).all()
 
 
+def test_two_keywords_that_one_token_carries_share_it():
+    """As `wash` and `hands` do in #washyourhands; one pair may be left out of enumeration, the others are all there."""
+    data = data_of([[0, 1, 3]], [[0, 1, 2]], [[0], [0], [1]], 4)
+    parameters = parameters_of(data, SETTINGS)
+    for limit in (1, 2, 6):
+        settings = replace(SETTINGS, enumeration_limit=limit)
+        score = scores.document_log_likelihood(parameters, data, settings, data.word_frequency)
+        assert np.isfinite(score).all()
+
+
 def test_topic_shares_are_distributions():
     data = random_data()
     shares = scores.topic_shares(parameters_of(data, SETTINGS), data, SETTINGS)
