@@ -348,7 +348,7 @@ def test_a_source_from_a_form_looks_again_when_it_connects(
                 pass
 
     with pytest.raises(SettingError, match="own network"):
-        asyncio.run(listen())
+        asyncio.run(asyncio.wait_for(listen(), 20))
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -43,7 +43,7 @@ def test_a_jetstream_is_not_followed_to_where_it_points() -> None:
                     pass
 
     with pytest.raises(SourceError, match="HTTP 302"):
-        asyncio.run(listen())
+        asyncio.run(asyncio.wait_for(listen(), 20))
     assert len(asked) == 1
 
 
