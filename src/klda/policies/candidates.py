@@ -96,7 +96,8 @@ def _union(
             stem_words([word.lstrip("#") or word for word in tokenise(keyword.text)], corpus.vocabulary.language)
         )
 
-    chosen = {key(keyword): (keyword, "current") for keyword in current}
+    known = {key(keyword) for keyword in current}  # a typed list may hold two forms of one stem: both stay
+    chosen = [(keyword, "current") for keyword in current]
     turns: Iterator[tuple[str, Keyword]] = (
         pair
         for turn in zip_longest(*([(source, k) for k in keywords] for source, keywords in found.items()))
@@ -106,10 +107,12 @@ def _union(
     for source, keyword in (*(("history", k) for k in earlier), *turns):
         if len(chosen) >= size:
             break
-        chosen.setdefault(key(keyword), (keyword, source))
+        if key(keyword) not in known:
+            known.add(key(keyword))
+            chosen.append((keyword, source))
     return Candidates(
-        KeywordSet(tuple(keyword for keyword, _ in chosen.values())),
-        {keyword.text: source for keyword, source in chosen.values()},
+        KeywordSet(tuple(keyword for keyword, _ in chosen)),
+        {keyword.text: source for keyword, source in chosen},
         notes,
     )
 

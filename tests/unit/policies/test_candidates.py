@@ -39,6 +39,11 @@ def test_no_stem_stands_twice_and_the_typed_form_wins(corpus):
     assert len(bare) == len(set(bare))
 
 
+def test_two_typed_forms_of_one_stem_both_stay(corpus):
+    typed = KeywordSet.of("patient", "patients")
+    assert assembled(corpus, typed, sources=("nouns",), size=20).keywords[:2] == typed
+
+
 def test_the_size_is_a_cap(corpus, current):
     assert len(assembled(corpus, current, sources=("nouns",), size=7).keywords) == 7
 
