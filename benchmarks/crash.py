@@ -202,8 +202,10 @@ class Trial:
                 await self._await_death(process, point)
         if full_at == kills:
             await self._fill_up(0)
+        earlier = _collecting(monitor)
         with self._collector() as process:
-            while await asyncio.to_thread(reached, monitor) < self.stream.posts:
+            # It may have nothing left to do: told to end before it listens, it would die of the signal.
+            while await asyncio.to_thread(reached, monitor) < self.stream.posts or _collecting(monitor) <= earlier:
                 self._check(process)
                 await asyncio.sleep(0.2)
             process.terminate()
@@ -305,6 +307,11 @@ async def trial(posts: int, kills: int, seed: int, *, swapping: bool = False, fu
     if disk is not None:
         facts |= {"disk": disk.kind, "error": run.error.replace(folder, "")}
     return {**facts, "seconds": round(time.monotonic() - began, 1)}
+
+
+def _collecting(monitor: Monitor) -> set[str]:
+    """The names of all collectors that came as far as to say that they are there."""
+    return {job.id for job in monitor.records.jobs.newest(10_000) if job.kind == "collect"}
 
 
 @contextmanager
