@@ -20,13 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from klda.errors import InputError
 from klda.report import phrases
 from klda.report.charts.dates import full_date
 from klda.report.charts.theme import CATEGORIES, DARK, LIGHT, Spec, themed
+from klda.report.templating import cleaned, environment
 
 STATIC_WIDTH = 680
 VEGA_LITE = "6.4"
@@ -40,7 +41,7 @@ def page(template: str, pictures: Mapping[str, Spec], *, static_width: int = STA
         environment.get_template("report.css").render(light=LIGHT, dark=DARK, categories=CATEGORIES)
     )
     scripts = [_vega(), _source("report.js")]
-    specs = {name: _clean(themed(spec)) for name, spec in pictures.items()}
+    specs = {name: cleaned(themed(spec), phrases.shown) for name, spec in pictures.items()}
     return environment.get_template(template).render(
         specs=specs,
         svgs={name: _svg(spec, static_width) for name, spec in specs.items()},
@@ -100,45 +101,17 @@ def _vega() -> Markup:
 
 @cache
 def _source(name: str) -> Markup:
-    environment = _environment()
-    assert environment.loader is not None
-    return Markup(environment.loader.get_source(environment, name)[0])  # noqa: S704 - our own file
+    made = _environment()
+    assert made.loader is not None
+    return Markup(made.loader.get_source(made, name)[0])  # noqa: S704 - our own file
 
 
 def _hash(source: str) -> str:
     return f"'sha256-{b64encode(sha256(source.encode()).digest()).decode()}'"
 
 
-def _clean(node: Any) -> Any:
-    """Plain data with every text fit to be shown."""
-    if isinstance(node, dict):
-        return {key: _clean(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_clean(value) for value in node]
-    return phrases.shown(node) if isinstance(node, str) else node
-
-
-def _finalize(value: Any) -> Any:
-    """Every text that a template prints passes here, so that none is forgotten."""
-    return phrases.shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("klda.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.filters |= {
-        "count": phrases.count,
-        "percent": phrases.percent,
-        "between": phrases.between,
-        "decimal": phrases.decimal,
-        "marked": phrases.marked,
-        "date": full_date,
-    }
-    return environment
+    made = environment("klda.report", phrases.shown)
+    made.filters["date"] = full_date
+    return made

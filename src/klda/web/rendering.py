@@ -8,13 +8,13 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from klda.report import phrases
 from klda.report.charts.theme import Spec, themed
+from klda.report.templating import cleaned
+from klda.report.templating import environment as templates
 from klda.web.assets import address, assets
 from klda.web.text import pieces, visible
 
@@ -37,21 +37,9 @@ def render(
 @cache
 def environment() -> Environment:
     """The templates, with everything they may call."""
-    made = Environment(
-        loader=PackageLoader("klda.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
+    made = templates("klda.web", visible)
     made.globals |= {"asset": address, "version": version("klda"), "now": lambda: datetime.now(UTC)}
     made.filters |= {
-        "count": phrases.count,
-        "percent": phrases.percent,
-        "between": phrases.between,
-        "decimal": phrases.decimal,
-        "marked": phrases.marked,
         "pieces": pieces,
         "spec": spec,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
@@ -70,8 +58,8 @@ def prepare() -> None:
 
 def spec(picture: Spec) -> Spec:
     """A picture as pages embed it: colours follow the theme, and no text in it tricks the eye."""
-    cleaned: Spec = _clean(themed(picture))
-    return cleaned
+    shown: Spec = cleaned(themed(picture), visible)
+    return shown
 
 
 def iso(time: datetime | str) -> str:
@@ -92,16 +80,3 @@ def utc(time: datetime | str) -> str:
     """
     moment = (datetime.fromisoformat(time) if isinstance(time, str) else time).astimezone(UTC)
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
-
-
-def _clean(node: Any) -> Any:
-    if isinstance(node, dict):
-        return {key: _clean(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_clean(value) for value in node]
-    return visible(node) if isinstance(node, str) else node
-
-
-def _finalize(value: Any) -> Any:
-    """Every text that a template prints passes here, so that none is forgotten."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
