@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import numpy as np
@@ -27,32 +28,64 @@ AXES: dict[str, tuple[int, ...]] = {
     "topics": (5, 10, 20),
     "batch": (64, 128, 256),
 }
+WARM_UP, TURN = 20, 10
+"""Iterations before any is timed, and iterations in a row before another point has its turn."""
 
 
-def measure(rounds: int = 3) -> dict[str, list[dict[str, Any]]]:
-    """Milliseconds an iteration and peak megabytes along every axis, the others as in the paper.
+def measure(turns: int = 12) -> dict[str, list[dict[str, Any]]]:
+    """Milliseconds an iteration and peak megabytes along every axis, the others as in the paper."""
+    return {axis: _in_turns(axis, [BASE | {axis: value} for value in values], turns) for axis, values in AXES.items()}
 
-    The points of an axis take turns, and each shows its quickest turn: what else the machine does only ever adds.
+
+def _in_turns(axis: str, points: list[dict[str, int]], turns: int) -> list[dict[str, Any]]:
+    """What each point takes. All points of an axis wait in processes and take turns, so they see the same machine."""
+    with ExitStack() as running:
+        processes = [running.enter_context(_process(point)) for point in points]
+        answers = [[_ask(process) for process in processes] for _ in range(turns)]
+    return [
+        {
+            axis: point[axis],
+            "milliseconds": round(float(np.median([t for answer in of_point for t in answer["milliseconds"]])), 2),
+            "peak_megabytes": round(of_point[-1]["peak_megabytes"]),
+            "dense_epsilon_would_take": round(point["documents"] * point["candidates"] * 4 / 2**20),
+        }
+        for point, of_point in zip(points, zip(*answers, strict=True), strict=True)
+    ]
+
+
+def _process(point: dict[str, int]) -> Popen[str]:
+    command = [sys.executable, "-m", "benchmarks.growth", json.dumps(point)]
+    return Popen(command, stdin=PIPE, stdout=PIPE, text=True)
+
+
+def _ask(process: Popen[str]) -> dict[str, Any]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print(file=process.stdin, flush=True)
+    answer: dict[str, Any] = json.loads(process.stdout.readline())
+    return answer
+
+
+def answer_in_turns(sizes: dict[str, int]) -> None:
+    """Prints the times of a few iterations and the peak memory so far, for each line that comes in.
+
+    Full iterations with trained ε: the way that holds most in memory. Processor time, one thread.
     """
-    found = {}
-    for axis, values in AXES.items():
-        turns = [[_in_own_process(BASE | {axis: value}, axis) for value in values] for _ in range(rounds)]
-        found[axis] = [min(point, key=lambda turn: turn["milliseconds"]) for point in zip(*turns, strict=True)]
-    return found
-
-
-def _in_own_process(sizes: dict[str, int], axis: str) -> dict[str, Any]:
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.growth", json.dumps(sizes)], check=True, capture_output=True, text=True
-    )
-    found: dict[str, Any] = json.loads(run.stdout)
-    return {axis: sizes[axis], **found}
-
-
-def one(sizes: dict[str, int]) -> dict[str, float]:
-    """Full iterations at these sizes, with trained ε: the way that holds most in memory. Processor time, one thread."""
     torch.set_num_threads(1)
     before = _peak_megabytes()
+    trainer = _trainer(sizes)
+    for _ in range(WARM_UP):
+        trainer.step()
+    for _ in sys.stdin:
+        times = []
+        for _ in range(TURN):
+            start = time.process_time()
+            trainer.step()
+            times.append(1000 * (time.process_time() - start))
+        print(json.dumps({"milliseconds": times, "peak_megabytes": _peak_megabytes() - before}), flush=True)
+
+
+def _trainer(sizes: dict[str, int]) -> Trainer:
     data = random_data(sizes["documents"], sizes["words"], sizes["candidates"])
     settings = Settings(n_topics=sizes["topics"], batch_size=sizes["batch"], relaxation="gumbel")
     parameters = initial_parameters(
@@ -64,17 +97,7 @@ def one(sizes: dict[str, int]) -> dict[str, float]:
     )
     trainer = Trainer(parameters, Split(data, data.take(np.arange(100))), settings)
     trainer.state.position.stage = TRAINING
-    times = []
-    for _ in range(25):
-        start = time.process_time()
-        trainer.step()
-        times.append(time.process_time() - start)
-    dense = sizes["documents"] * sizes["candidates"] * 4 / 2**20
-    return {
-        "milliseconds": round(1000 * float(np.median(times[5:])), 1),
-        "peak_megabytes": round(_peak_megabytes() - before),
-        "dense_epsilon_would_take": round(dense),
-    }
+    return trainer
 
 
 def random_data(n_documents: int, n_words: int, n_keywords: int, seed: int = 0) -> TrainingData:
@@ -114,4 +137,4 @@ def _peak_megabytes() -> float:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("sizes")
-    print(json.dumps(one(json.loads(parser.parse_args().sizes))))
+    answer_in_turns(json.loads(parser.parse_args().sizes))
