@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn.functional import embedding_bag
 
 LOOK_EVERY = 3
 """Iterations between two looks at how far γ still moves."""
@@ -53,7 +52,7 @@ def expectation(
         weight = torch.digamma(before).exp_()  # (R, K)
         torch.mul(likelihood, weight.index_select(0, row), out=joint)
         evidence = torch.mv(joint, ones)  # (T,)  φ = joint / evidence
-        share = embedding_bag(token, likelihood, first, mode="sum", per_sample_weights=counts / evidence)
+        share = torch.embedding_bag(likelihood, token, first, per_sample_weights=counts / evidence)[0]
         gamma = torch.addcmul(prior, weight, share)
         # Looking costs about half an iteration, so not every one is looked at.
         if tolerance and iteration % LOOK_EVERY == 0 and mean((gamma - before).abs_()) < tolerance:
