@@ -1,14 +1,17 @@
 """How time and memory grow with posts, candidates and workers: `python -m benchmarks.scale`.
 
 Posts come from the simulated world (klda.corpus.simulation), drawn and written as Parquet before anything is timed.
-Every point runs in processes of its own. Prints JSON:
-  linearity        seconds a post of preparation plus one training pass, at a size over those at the size before; the
-                   largest of these (1 is linear, below 1 are fixed costs that are spread over more posts)
+Every point runs in processes of its own. With `--work`, points stay in that folder, and a run that was stopped goes on
+with those that are missing. Prints JSON:
+  linearity        by how much seconds a post (of preparation plus one training pass) grow from a size to a larger one,
+                   at most; 1 is linear, less is a post that is cheaper among many. The start of the processes, which
+                   a point of 1,000 posts measures, is taken off, so that it does not flatter the larger sizes;
+                   linearity_with_start leaves it in, linearity_of_processor_time is disturbed less by other work
   peak_memory_mb   RssAnon + RssShmem of all processes of a point, the largest of all points on one machine
   ray_speedup      time of an iteration with one worker over that with two on equal work: twice the batch against two
                    batches at once, one thread a worker
   points           what was measured at each size
-  cost             what a billion posts would take, reckoned from the points; prices are assumptions
+  cost             what a billion posts would take, from a model fitted to the points (benchmarks.scale_cost)
 """
 
 from __future__ import annotations
@@ -16,15 +19,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
+from itertools import combinations
 from pathlib import Path
-from typing import Any
 
+from benchmarks.scale_cost import Point, cost
 from benchmarks.watching import run_watched
 
+START_POSTS = 1_000
+"""So few that what they take is what starting takes."""
 POSTS = (100_000, 1_000_000)
 ALL_POSTS = (*POSTS, 10_000_000)
 CANDIDATES = (40, 400, 4_000, 5_000)
@@ -32,17 +40,6 @@ CANDIDATE_POSTS = 200_000
 MEMORY = 4 << 30
 BATCH = 1024
 """Documents a worker and step on Ray."""
-
-BILLION = 1_000_000_000
-CORES = 64
-DOLLARS_A_CORE_HOUR = 0.05
-"""An assumption: on-demand machines of the large clouds cost about so much a core and hour in 2025."""
-DOLLARS_A_GIGABYTE_MONTH = 0.08
-DISK_MEGABYTES_A_SECOND = 500
-NETWORK_MEGABYTES_A_SECOND = 1_250
-"""Assumptions too: a network disk, and ten gigabits between machines."""
-
-Point = dict[str, Any]
 
 
 def main() -> None:
@@ -54,13 +51,14 @@ def main() -> None:
     parser.add_argument("--candidate-posts", type=int, default=CANDIDATE_POSTS, help="posts to choose candidates from")
     parser.add_argument("--iterations", type=int, default=1000, help="of each run on Ray")
     parser.add_argument("--only", choices=["documents", "candidates", "ray"], help="measure one part")
-    parser.add_argument("--work", type=Path, help="folder for files of posts and corpora; a temporary one if left out")
+    parser.add_argument("--work", type=Path, help="folder that keeps points; a temporary one if left out")
     arguments = parser.parse_args()
     posts = arguments.posts or (ALL_POSTS if arguments.full else POSTS)
-    with tempfile.TemporaryDirectory(prefix="klda-scale-", dir=arguments.work) as folder:
+    kept = nullcontext(str(arguments.work)) if arguments.work else tempfile.TemporaryDirectory(prefix="klda-scale-")
+    with kept as folder:
         work, points = Path(folder), {}
         if arguments.only in (None, "documents"):
-            points["documents"] = [document_point(n, work) for n in posts]
+            points["documents"] = [document_point(n, work) for n in (START_POSTS, *posts)]
         if arguments.only in (None, "candidates"):
             points["candidates"] = candidate_points(arguments.candidates, arguments.candidate_posts, work)
         if arguments.only in (None, "ray"):
@@ -69,28 +67,68 @@ def main() -> None:
 
 
 def document_point(posts: int, work: Path) -> Point:
-    """Preparation and one training pass at a size; the corpus of the smallest stays for Ray."""
+    """Preparation and one training pass at a size; posts and corpus go afterwards."""
     file, folder = work / f"{posts}.parquet", work / f"corpus-{posts}"
-    simulation = measured({"kind": "simulate", "posts": posts, "file": str(file)})
-    point = measured({"kind": "documents", "posts": posts, "file": str(file), "folder": str(folder), "memory": MEMORY})
-    return point | {"simulation_seconds": simulation["seconds"], "archive_megabytes": simulation["megabytes"]}
+    point = {"kind": "documents", "posts": posts, "file": str(file), "folder": str(folder), "memory": MEMORY}
+
+    def measure() -> Point:
+        simulation = simulated(posts, file)
+        found = measured(point)
+        file.unlink()
+        shutil.rmtree(folder)
+        return found | {"simulation_seconds": simulation["seconds"], "archive_megabytes": simulation["megabytes"]}
+
+    return once(point, work, measure)
 
 
 def candidate_points(candidates: Sequence[int], posts: int, work: Path) -> list[Point]:
     """Advice among more and more candidates, from the same posts."""
     file = work / "candidates.parquet"
-    measured({"kind": "simulate", "posts": posts, "file": str(file)})
-    return [measured({"kind": "choice", "n_candidates": n, "file": str(file)}) for n in candidates]
+
+    def measure(point: Point) -> Point:
+        if not file.exists():
+            simulated(posts, file)
+        return measured(point)
+
+    points = [{"kind": "choice", "n_candidates": n, "posts": posts, "file": str(file)} for n in candidates]
+    found = [once(point, work, partial(measure, point)) for point in points]
+    file.unlink(missing_ok=True)
+    return found
 
 
 def ray_points(posts: int, iterations: int, work: Path) -> list[Point]:
     """One worker with a double batch, two workers with a batch each, one worker with a batch."""
-    folder = work / f"corpus-{posts}"
-    if not folder.exists():
-        document_point(posts, work)
+    file, folder = work / f"{posts}.parquet", work / f"ray-{posts}"
+
+    def measure(point: Point) -> Point:
+        if not folder.exists():
+            simulated(posts, file)
+            measured({"kind": "documents", "posts": posts, "file": str(file), "folder": str(folder), "memory": MEMORY})
+            file.unlink()
+        return measured(point)
+
     cases = ((1, 2 * BATCH), (2, BATCH), (1, BATCH))
     common = {"kind": "ray", "folder": str(folder), "iterations": iterations}
-    return [measured(common | {"workers": workers, "batch": batch}) for workers, batch in cases]
+    points = [common | {"workers": workers, "batch": batch} for workers, batch in cases]
+    found = [once(point, work, partial(measure, point)) for point in points]
+    shutil.rmtree(folder, ignore_errors=True)
+    return found
+
+
+def once(point: Point, work: Path, measure: Callable[[], Point]) -> Point:
+    """What is measured at a point, or what the folder has of it from an earlier run."""
+    sizes = [f"{name}-{value}" for name, value in point.items() if isinstance(value, int)]
+    path = work / "points" / f"{'-'.join([point['kind'], *sizes])}.json"
+    if not path.exists():
+        found = measure()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def simulated(posts: int, file: Path) -> Point:
+    """Posts of the simulated world, written to a file."""
+    return measured({"kind": "simulate", "posts": posts, "file": str(file)})
 
 
 def measured(point: Point) -> Point:
@@ -103,12 +141,15 @@ def measured(point: Point) -> Point:
 def summary(points: dict[str, list[Point]]) -> Point:
     """The figures that are held against targets, the points, and what follows from them."""
     here = [point["peak_memory_mb"] for kind in ("documents", "candidates") for point in points.get(kind, [])]
+    documents = points.get("documents", [])
     found: Point = {
-        "linearity": linearity(points.get("documents", [])),
+        "linearity": linearity(documents, elapsed),
+        "linearity_with_start": linearity(documents, elapsed, start=True),
+        "linearity_of_processor_time": linearity(documents, processor),
         "peak_memory_mb": max(here, default=None),
         "ray_speedup": None,
         "memory_setting_mb": MEMORY >> 20,
-        "cores": os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0)),
     }
     if "ray" in points:
         double, together, alone = (point["iteration_milliseconds"] for point in points["ray"])
@@ -118,51 +159,32 @@ def summary(points: dict[str, list[Point]]) -> Point:
             "communication_milliseconds_a_step": round(together - alone, 2),
             "gradient_megabytes": points["ray"][0]["gradient_megabytes"],
         }
-    if "documents" in points:
-        found["cost"] = cost(points["documents"][-1], found.get("communication"))
+    if len(documents) > 1:
+        found["cost"] = cost(documents, found.get("communication"))
     return found | {"points": points}
 
 
-def linearity(points: Sequence[Point]) -> float | None:
-    """Seconds a post at a size over those at the size before, the largest."""
-    rates = [point["total_seconds"] / point["posts"] for point in points]
-    return round(max(later / earlier for earlier, later in pairwise(rates)), 3) if len(rates) > 1 else None
+def linearity(points: Sequence[Point], seconds: Callable[[Point], float], *, start: bool = False) -> float | None:
+    """By how much the seconds of a post grow from a size to any larger one, at most.
+
+    What the first point took for its few posts is the start, and is taken off unless it is to stay in.
+    """
+    first, *others = points or [{}]
+    if len(others) < 2:
+        return None
+    free, few = (0.0, 0) if start else (seconds(first), first["posts"])
+    rates: list[float] = [(seconds(point) - free) / (point["posts"] - few) for point in others]
+    return round(max(later / earlier for earlier, later in combinations(rates, 2)), 3)
 
 
-def cost(point: Point, communication: Point | None) -> Point:
-    """What a billion posts would take, if every post takes what it took at the largest size."""
-    cores, posts, seconds = os.cpu_count() or 1, point["posts"], point["seconds"]
-    core_seconds = {  # a post
-        "prepare": seconds["prepare"] * cores / posts,
-        "train": (seconds["load"] + seconds["start"] + seconds["train"]) / posts,  # on one thread
-    }
-    core_hours = {stage: BILLION * value / 3600 for stage, value in core_seconds.items()}
-    disk = point["disk_megabytes"] / posts  # megabytes a post
-    busy = {
-        "processors": BILLION * core_seconds["prepare"] / CORES / 3600,
-        "disk": 2 * BILLION * disk / DISK_MEGABYTES_A_SECOND / 3600,  # written as parts and again as shards
-    }
-    found: Point = {
-        "posts": BILLION,
-        "core_hours": {stage: round(value) for stage, value in core_hours.items()},
-        "hours_on_one_machine_of_cores": {str(CORES): round(sum(core_hours.values()) / CORES, 1)},
-        "dollars": round(sum(core_hours.values()) * DOLLARS_A_CORE_HOUR),
-        "disk_gigabytes": round(BILLION * disk / 1000),
-        "disk_dollars_a_month": round(BILLION * disk / 1000 * DOLLARS_A_GIGABYTE_MONTH),
-        "hours_of_preparation_by_resource": {name: round(value, 2) for name, value in busy.items()},
-        "binds": max(busy, key=lambda name: busy[name]),
-        "assumptions": {
-            "dollars_a_core_hour": DOLLARS_A_CORE_HOUR,
-            "dollars_a_gigabyte_month": DOLLARS_A_GIGABYTE_MONTH,
-            "disk_megabytes_a_second": DISK_MEGABYTES_A_SECOND,
-            "network_megabytes_a_second": NETWORK_MEGABYTES_A_SECOND,
-        },
-    }
-    if communication is not None:
-        wire = 1000 * 2 * communication["gradient_megabytes"] / NETWORK_MEGABYTES_A_SECOND
-        found["network_milliseconds_a_step_at_most"] = round(wire, 1)
-        found["compute_milliseconds_a_step"] = communication["compute_milliseconds_a_step"]
-    return found
+def elapsed(point: Point) -> float:
+    """Seconds of preparation plus one training pass."""
+    return float(sum(point["seconds"].values()))
+
+
+def processor(point: Point) -> float:
+    """Processor seconds of the same."""
+    return float(sum(point["processor_seconds"].values()))
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The measurements of `benchmarks.scale`, each in a process of its own: `python -m benchmarks.scale_points POINT`.
+"""The measurements of `benchmarks.scale`, each in a process of its own, which `benchmarks.watching` starts.
 
 A point is JSON that names its kind and its sizes; what was measured is printed as JSON.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import tempfile
 import time
 from collections.abc import Callable
@@ -60,7 +61,7 @@ def candidates_of_world() -> tuple[KeywordSet, KeywordSet]:
 def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, Any]:
     """Preparation within a given memory, and one pass of training: as many iterations as see each document once."""
     current, candidates = candidates_of_world()
-    clock = Clock()
+    clock, start = Clock(), time.process_time()
     corpus = prepare(
         read_posts(file, memory=memory // 8),
         current,
@@ -69,6 +70,7 @@ def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, An
         settings=TextSettings(min_count=max(1, posts // PER_MIN_COUNT)),
         memory=memory,
     )
+    reading = time.process_time() - start  # of this process, which reads while others prepare
     clock.lap("prepare")
     loaded = Corpus.load(folder)
     clock.lap("load")
@@ -85,7 +87,8 @@ def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, An
         "shards": len(corpus),
         "iterations": iterations,
         "seconds": clock.laps,
-        "total_seconds": round(sum(clock.laps.values()), 2),
+        "processor_seconds": clock.busy,
+        "reading_seconds": round(reading, 2),
         "disk_megabytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) >> 20,
     }
 
@@ -99,7 +102,7 @@ def trainer_of(corpus: Corpus, settings: Settings) -> Any:
     return trainer
 
 
-def choice(n_candidates: int, file: Path) -> dict[str, Any]:
+def choice(n_candidates: int, posts: int, file: Path) -> dict[str, Any]:
     """Advice among so many candidates: matching them, training, and choosing; processor time of one thread."""
     one_thread()
     current, _ = candidates_of_world()
@@ -114,6 +117,7 @@ def choice(n_candidates: int, file: Path) -> dict[str, Any]:
     matching = time.process_time() - start
     trainer = trainer_of(matched, Settings(batch_size=64, random_state=0))
     return {
+        "posts": posts,
         "candidates": len(matched.candidates),
         "words": len(corpus.vocabulary),
         "matching_seconds": round(matching, 2),
@@ -166,17 +170,23 @@ def on_ray(folder: Path, workers: int, batch: int, iterations: int) -> dict[str,
 
 
 class Clock:
-    """Seconds of each stage, one after another."""
+    """Seconds of each stage, one after another, and processor seconds of it and of processes that ended in it."""
 
     def __init__(self) -> None:
         self.laps: dict[str, float] = {}
-        self._last = time.perf_counter()
+        self.busy: dict[str, float] = {}
+        self._last, self._used = time.perf_counter(), _processor_time()
 
     def lap(self, stage: str) -> None:
         """The stage has just ended."""
-        now = time.perf_counter()
-        self.laps[stage] = round(now - self._last, 2)
-        self._last = now
+        now, used = time.perf_counter(), _processor_time()
+        self.laps[stage], self.busy[stage] = round(now - self._last, 2), round(used - self._used, 2)
+        self._last, self._used = now, used
+
+
+def _processor_time() -> float:
+    own, ended = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
 
 
 def median_time(step: Callable[[], object], times: int = 25) -> float:
@@ -196,7 +206,9 @@ POINTS: dict[str, Callable[..., dict[str, Any]]] = {
     "ray": on_ray,
 }
 
-if __name__ == "__main__":
+
+def main() -> None:
+    """Measures the point that the command line names and prints what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("point")
     point = json.loads(parser.parse_args().point)

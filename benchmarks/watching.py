@@ -18,8 +18,13 @@ EVERY = 0.05
 
 
 def run_watched(module: str, point: dict[str, Any]) -> tuple[dict[str, Any], float]:
-    """What `python -m module POINT` prints as JSON, and the megabytes that its processes held together at most."""
-    with subprocess.Popen([sys.executable, "-m", module, json.dumps(point)], stdout=subprocess.PIPE, text=True) as run:
+    """What a module's `main` prints as JSON for a point, and the megabytes that its processes held together at most.
+
+    The module is imported rather than run: processes that it starts would import a main module, and all that it needs,
+    before they can begin.
+    """
+    command = [sys.executable, "-c", f"from {module} import main; main()", json.dumps(point)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
         peak = [0.0]
         ended = threading.Event()
         watcher = threading.Thread(target=_watch, args=(run.pid, peak, ended))

@@ -1,43 +1,79 @@
-"""What the benchmark of scale reckons from its points, and how it sees memory."""
+"""What the benchmark of scale reckons from its points, how it keeps them, and how it sees memory."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from benchmarks.scale import linearity, summary
+from benchmarks.scale import elapsed, linearity, once, summary
+from benchmarks.scale_cost import BILLION, CORES, fitted
 from benchmarks.watching import tree_megabytes
 
+Point = dict[str, Any]
 
-def point(posts: int, seconds: float, peak: int) -> dict:
+
+def point(posts: int, seconds: float, peak: int = 500) -> Point:
+    """A point at which half of the time was preparation, a tenth of it reading, and half training."""
     parts = {"prepare": seconds / 2, "load": 0.0, "start": 0.0, "train": seconds / 2}
     return {
         "posts": posts,
         "seconds": parts,
-        "total_seconds": seconds,
-        "disk_megabytes": posts // 1000,
+        "processor_seconds": parts,
+        "reading_seconds": seconds / 20,
+        "disk_megabytes": posts / 1000,
         "peak_memory_mb": peak,
     }
 
 
-def test_linearity_is_the_largest_growth_of_the_time_of_a_post():
-    points = [point(100, 20.0, 1), point(1_000, 100.0, 1), point(10_000, 1_500.0, 1)]
-    assert linearity(points) == 1.5
-    assert linearity(points[:2]) == 0.5
-    assert linearity(points[:1]) is None
+def test_linearity_is_the_most_that_the_time_of_a_post_grows_beyond_the_start():
+    start, small, middle, large = point(0, 10.0), point(100, 30.0), point(1_000, 110.0), point(10_000, 1_510.0)
+    assert linearity([start, small, middle, large], elapsed) == 1.5
+    assert linearity([start, small, large], elapsed) == 0.75
+    assert linearity([start, middle, large], elapsed, start=True) == pytest.approx(1.373)
+    assert linearity([start, small], elapsed) is None
+    assert linearity([], elapsed) is None
 
 
-def test_figures_follow_from_points(monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    runs = [{"iteration_milliseconds": ms, "gradient_megabytes": 10.0, "peak_memory_mb": 9000} for ms in (50, 30, 26)]
-    found = summary({"documents": [point(100_000, 20.0, 700), point(1_000_000, 180.0, 900)], "ray": runs})
-    assert (found["linearity"], found["peak_memory_mb"], found["ray_speedup"]) == (0.9, 900, 1.67)
-    assert found["communication"]["communication_milliseconds_a_step"] == 4
-    assert found["cost"]["core_hours"] == {"prepare": 50, "train": 25}
-    assert found["cost"]["dollars"] == 4
-    assert found["cost"]["binds"] == "disk"
-    assert found["cost"]["network_milliseconds_a_step_at_most"] == 16.0
+def test_a_cost_is_fitted_as_a_start_and_so_much_a_post():
+    points = [{"posts": n, "taken": 3 + 0.002 * n} for n in (1_000, 100_000, 1_000_000)]
+    assert fitted(points, lambda one: one["taken"]) == pytest.approx((3, 0.002))
+    late = [{"posts": n, "taken": 0.002 * n - 1} for n in (1_000, 100_000)]
+    assert fitted(late, lambda one: one["taken"])[0] == 0  # nothing starts before it begins
+
+
+def test_figures_follow_from_points():
+    runs = [{"iteration_milliseconds": ms, "gradient_megabytes": 10.0, "peak_memory_mb": 9000} for ms in (50, 30, 20)]
+    sizes = [(1_000, 0.2), (100_000, 20.0), (1_000_000, 200.0)]
+    found = summary({"documents": [point(n, seconds, n // 1000) for n, seconds in sizes], "ray": runs})
+    assert (found["linearity"], found["peak_memory_mb"], found["ray_speedup"]) == (1.0, 1000, 1.67)
+    assert found["communication"]["communication_milliseconds_a_step"] == 10
+    cost = found["cost"]
+    one_stage = 1e-4 * BILLION / 3600  # core hours
+    assert cost["core_hours"] == pytest.approx({"prepare": one_stage, "join": 0, "train": one_stage}, abs=0.01)
+    assert cost["one_machine"]["hours"] == pytest.approx(one_stage + one_stage / 10, abs=0.01)
+    assert cost["one_machine"]["binds"] == "the process that trains"
+    share = 20 / (20 + 10 + 16)  # ten megabytes there and back at 1,250 a second are 16 ms
+    assert cost["ray"]["hours_of_resources"]["all cores, training"] == pytest.approx(
+        one_stage / CORES / share, abs=0.01
+    )
+    assert cost["ray"]["binds"] == "disk"
+    assert cost["ray"]["hours"] == pytest.approx(4 * 1_000_000 / 500 / 3600, abs=0.01)
+
+
+def test_a_point_that_the_folder_has_is_not_measured_again(tmp_path: Path):
+    wanted = {"kind": "documents", "posts": 10, "folder": "anywhere"}
+    measured: list[int] = []
+
+    def measure() -> Point:
+        measured.append(1)
+        return {"seconds": 2.5}
+
+    assert [once(wanted, tmp_path, measure) for _ in range(2)] == [{"seconds": 2.5}] * 2
+    once(wanted | {"posts": 11}, tmp_path, measure)
+    assert len(measured) == 2
 
 
 def test_memory_is_that_of_a_process_and_all_below_it():
