@@ -14,6 +14,7 @@ from klda.errors import KldaError, SettingError
 from klda.sources.live import Filtered
 from klda.sources.live import http as live_http
 from klda.sources.live.x_v2 import XStream
+from klda.sources.reasons import CONTROL
 from klda.types import KeywordSet
 from tests.integration.taking import SOON, Taking, Watching, run
 from tests.servers.x import XServer, tweet
@@ -144,6 +145,29 @@ def test_x_gives_a_silent_connection_up() -> None:
             await taking.until(lambda: source.health.reconnects >= 2)
             assert taking.gaps
             assert taking.cursor is not None
+
+    run(test())
+
+
+@pytest.mark.usefixtures("x_token")
+def test_x_that_says_it_will_disconnect_is_connected_to_again_and_the_time_between_recorded() -> None:
+    async def test() -> None:
+        server = XServer(rules=[{"id": "1", "value": "health", "tag": "klda: health"}])
+        async with server.http.running(), Taking(source := x_stream(server)) as taking:
+            await listening(server)
+            reason = {"title": "operational-disconnect", "disconnect_type": "UpstreamOperationalDisconnect"}
+            await server.send(orjson.dumps({"errors": [reason]}) + b"\r\n")
+            await taking.until(lambda: source.health.skipped[CONTROL] == 1)
+            server.reset()
+            await listening(server)
+            await server.post(tweet(1, "health"))
+            await taking.until(lambda: taking.ids)
+        assert taking.ids == ["1"]
+        [gap] = taking.gaps
+        assert gap.start <= gap.end
+        assert not gap.filled
+        assert source.health.reconnects == 1
+        assert not source.health.bad
 
     run(test())
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
+
+from klda.monitor.monitor import opened
+from klda.store import Gap
 
 Run = Callable[..., Result]
 
@@ -113,3 +117,15 @@ def test_a_monitor_that_knows_nothing_yet_says_what_to_do(
         result = klda("monitor", command, "live", "--home", tmp_path / "home")
         assert result.exit_code == 3
         assert message in result.error
+
+
+def test_gaps_are_shown_with_their_start_and_end(klda: Run, monitor: Callable[..., Any], tmp_path: Path) -> None:
+    monitor("create", "live", "-k", "health", "--source", "x")
+    assert monitor("show", "live")["latest_gaps"] == []
+    start = datetime(2026, 1, 5, 10, tzinfo=UTC)
+    with opened(tmp_path / "home", "live") as live:
+        live.records.journal.add_gap(Gap("X filtered stream", start, start + timedelta(seconds=90), "not connected"))
+    [gap] = monitor("show", "live")["latest_gaps"]
+    assert (gap["start"], gap["end"]) == ("2026-01-05T10:00:00+00:00", "2026-01-05T10:01:30+00:00")
+    told = klda("monitor", "show", "live", "--home", tmp_path / "home").stdout
+    assert re.search(r"2026-01-05 10:00:00\W+2026-01-05 10:01:30\W+not connected", told)

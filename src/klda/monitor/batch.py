@@ -44,7 +44,7 @@ class Batch:
                     self.sample.append(event.row)
             elif isinstance(event, Deleted):
                 self.deleted.append(event.id)
-            elif isinstance(event, Gap) and not event.filled:
+            elif isinstance(event, Gap):
                 self.gaps.append(event)
         self.moved |= selection.cursor != self.cursor
         self.cursor = selection.cursor

@@ -24,6 +24,7 @@ from klda.monitor.reports import withdraw_reports
 from klda.monitor.vacuum import forget, is_due
 from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Filtered, Selection, Source
+from klda.sources.live import Gap as SourceGap
 from klda.store import Gap, PostStore
 from klda.types import Progress, silent
 
@@ -137,7 +138,7 @@ class Collector:
         batch, records, source = self._batch, self.monitor.records, self.source.name
         records.deletions.note(source, batch.deleted)
         for gap in batch.gaps:
-            records.journal.add_gap(Gap(source, gap.start, gap.end, gap.reason))
+            self._note(gap)
         appended = self._store.append(
             batch_of(batch.posts),
             batch.keywords,
@@ -154,6 +155,15 @@ class Collector:
         self.counts.duplicates += appended.duplicates
         self.counts.deleted += len(batch.deleted)
         give_back()
+
+    def _note(self, gap: SourceGap) -> None:
+        """Records a time without a connection; where the source has fetched what it missed, only in the audit log."""
+        journal, source = self.monitor.records.journal, self.source.name
+        if gap.filled:
+            times = {"start": gap.start.isoformat(), "end": gap.end.isoformat()}
+            journal.note("klda", "gap filled", source, reason=gap.reason, **times)
+        else:
+            journal.add_gap(Gap(source, gap.start, gap.end, gap.reason))
 
     async def _look(self, stop: asyncio.Event, job: str) -> None:
         """Now and then: which keywords hold, whether somebody wants this to stop, what was deleted at the source."""

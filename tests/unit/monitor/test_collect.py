@@ -90,10 +90,17 @@ def test_a_post_and_its_deletion_in_one_burst_leave_nothing(monitor: Monitor) ->
     assert stored(monitor) == []
 
 
-def test_gaps_are_recorded_unless_they_were_filled(monitor: Monitor) -> None:
+def test_gaps_are_recorded_and_those_that_were_filled_are_in_the_audit_log(monitor: Monitor) -> None:
     gaps = [Gap(MONDAY, MONDAY + WEEK, "asleep"), Gap(MONDAY + WEEK, MONDAY + 2 * WEEK, "away", filled=True)]
     gathered(monitor, Scripted([*gaps]))
-    assert [(gap.source, gap.reason) for gap in monitor.records.journal.gaps()] == [("scripted", "asleep")]
+    journal = monitor.records.journal
+    [open_gap] = journal.gaps()
+    assert (open_gap.source, open_gap.start, open_gap.end) == ("scripted", MONDAY, MONDAY + WEEK)
+    assert open_gap.reason == "asleep"
+    [filled] = journal.entries(action="gap filled")
+    assert (filled.subject, filled.detail["reason"]) == ("scripted", "away")
+    assert filled.detail["start"] == (MONDAY + WEEK).isoformat()
+    assert filled.detail["end"] == (MONDAY + 2 * WEEK).isoformat()
 
 
 def test_pseudonyms_hide_authors_and_deletions_still_find_their_posts(make: Make) -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from pathlib import Path
 
 from klda.cli.monitor import monitor
 from klda.monitor.settings import BudgetSettings, CandidateSettings, Settings, StorageSettings
+from klda.sources.live import SOURCES
 
+NOT_FOR_SETTINGS = {"backoff", "adjacent"}
+"""What tests give, and what follows from a setting of the monitor."""
 PAGE = (Path(__file__).parents[3] / "docs" / "monitor.md").read_text(encoding="utf-8")
 
 
@@ -21,6 +25,23 @@ def test_every_setting_is_documented_with_its_default() -> None:
     for table in (BudgetSettings, CandidateSettings, StorageSettings):
         for name in table.model_fields:
             assert f"`{name}`" in PAGE, name
+
+
+def test_every_option_of_a_source_is_documented_with_its_default() -> None:
+    [section] = re.findall(r"### Options of sources\n(.*?)\nValues of", PAGE, re.DOTALL)
+    kind, shown = "", {}
+    for first, option, default in re.findall(
+        r"^\| (?:`(\w+)` )?\| `(\w+)` \|.*\| (?:`(.*)`)? ?\|$", section, re.MULTILINE
+    ):
+        kind = first or kind
+        shown[kind, option] = tomllib.loads(f"it = {default}")["it"] if default else None
+    there = {
+        (kind, name): None if parameter.default is parameter.empty else parameter.default
+        for kind, source in SOURCES.items()
+        for name, parameter in inspect.signature(source).parameters.items()
+        if name not in NOT_FOR_SETTINGS | {"only_outside"}
+    }
+    assert shown == there
 
 
 def test_the_example_settings_hold() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from klda.errors import SettingError
 from klda.monitor.settings import Settings, from_environment
+from klda.sources.live import source_of
 
 SMALL = {"subject": "health", "keywords": ["health", "drug"], "source": "jetstream"}
 
@@ -76,6 +77,15 @@ def test_secrets_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
     assert from_environment("plain") == "plain"
     with pytest.raises(SettingError, match="no variable KLDA_NOTHING"):
         from_environment("env:KLDA_NOTHING")
+
+
+def test_a_source_has_its_address_and_all_its_options() -> None:
+    plain = SMALL | {"adjacent": True}
+    given = {"kind": "mastodon", "address": "https://a.org", "timeline": "hashtag"}
+    mastodon = source_of(Settings.of(plain | {"source": given}).source_table())
+    assert (mastodon.name, mastodon.unfiltered) == ("mastodon a.org", False)
+    assert Settings.of(plain | {"source": "x"}).source_table()["adjacent"], "X's rules match phrases as the filter does"
+    assert Settings.of(plain | {"source": "jetstream"}).source_table() == {"kind": "jetstream"}
 
 
 def test_files_are_named_from_the_root() -> None:

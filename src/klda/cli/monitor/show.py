@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from klda.cli.monitor.options import HOME, Home, Name
 from klda.cli.options import OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
+
+_GAPS = 20
+"""How many of the latest gaps are shown."""
 
 
 def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
@@ -22,7 +27,7 @@ def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
 
 
 def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
-    """Show how a monitor stands: keywords, windows, what waits for a decision."""
+    """Show how a monitor stands: keywords, windows, gaps, what waits for a decision."""
     from klda.cli.recommend import show as show_proposal
     from klda.monitor.monitor import opened
     from klda.monitor.overview import overview
@@ -30,9 +35,11 @@ def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> 
     with opened(home, name) as monitor:
         state = overview(monitor)
         waiting = monitor.records.proposals.waiting()
+        gaps = [asdict(gap) for gap in monitor.records.journal.gaps()[-_GAPS:]]
     if output is Format.json:
         proposal = {"id": waiting.id, "flags": list(waiting.flags)} | waiting.proposal.to_dict() if waiting else None
-        print_json(state.to_dict() | {"proposal": proposal})
+        times = [gap | {"start": gap["start"].isoformat(), "end": gap["end"].isoformat()} for gap in gaps]
+        print_json(state.to_dict() | {"latest_gaps": times, "proposal": proposal})
         return
     facts = {
         "subject": state.subject,
@@ -48,6 +55,9 @@ def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> 
     print_table(f"Monitor {name}", ("what", "value"), facts.items())
     rows = [(w["start"][:16].replace("T", " "), w["posts"], "closed" if w["closed"] else "open") for w in state.windows]
     print_table("Windows", ("start", "posts", "state"), rows)
+    if gaps:
+        missed = [(f"{g['start']:%Y-%m-%d %H:%M:%S}", f"{g['end']:%Y-%m-%d %H:%M:%S}", g["reason"]) for g in gaps]
+        print_table("Gaps", ("from", "until", "why"), missed)
     models = [(m["window"][:10], m["training"], m["bound"], m["words"], m["bytes"], m["path"]) for m in state.models]
     if models:
         print_table("Models", ("up to", "training", "bound", "words", "bytes", "where"), models)

@@ -30,6 +30,8 @@ SOURCES: dict[str, Callable[..., Source]] = {
 def source_of(settings: str | Mapping[str, Any]) -> Source:
     """The source that the settings describe: `kind`, `kind:address`, or a table with `kind` and the source's options.
 
+    In a table, `address` stands for whatever the source calls the place that it reads.
+
     >>> source_of("jetstream").name
     'jetstream jetstream2.us-east.bsky.network'
     >>> source_of("mastodon:https://fosstodon.org").name
@@ -39,11 +41,13 @@ def source_of(settings: str | Mapping[str, Any]) -> Source:
     """
     if isinstance(settings, str):
         kind, colon, address = settings.partition(":")
-        options: dict[str, Any] = {_parameters(kind)[0]: address} if colon else {}
+        options: dict[str, Any] = {"address": address} if colon else {}
     else:
         options = dict(settings)
         kind = str(options.pop("kind", ""))
     names = _parameters(kind)
+    if "address" in options:
+        options[names[0]] = options.pop("address")
     make = SOURCES[kind]
     hints = get_type_hints(make.__init__)
     for name, value in options.items():

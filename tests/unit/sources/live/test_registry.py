@@ -21,6 +21,7 @@ def test_a_kind_an_address_and_a_table_of_options_all_lead_to_a_source(tmp_path:
     assert isinstance(source_of({"kind": "folder", "path": str(tmp_path), "every": "0.5"}), Folder)
     assert isinstance(source_of({"kind": "replay", "posts": str(tmp_path), "speed": 60}), Replay)
     assert isinstance(source_of({"kind": "replay", "posts": World(weeks=1, posts_per_week=10)}), Replay)
+    assert source_of({"kind": "mastodon", "address": "https://a.org", "timeline": "hashtag"}).name == "mastodon a.org"
     assert "version=" not in source_of({"kind": "jetstream", "server": "ws://localhost:1", "version": 2}).name
 
 
