@@ -7,7 +7,10 @@ has, as fast as it comes; about 20 % of the posts carry a keyword, with few keyw
   posts_per_second_5000   the same with 5,000 keywords, on the first 200,000 posts
   memory_growth_mb        resident memory of the collector with 50 keywords: the median while the last tenth of the
                           posts passes, less that while the second tenth does
-  memory_peak_mb          the most it had
+  memory_held_growth_mb   the same without pages of mapped files (RssAnon + RssShmem): a library's code is read when it
+                          is first needed, which for joining files is after some hundred thousand posts
+  memory_peak_mb          the most it had, resident
+  memory_mb, memory_held_mb   the medians themselves, for every tenth of the posts
   posts, share_50, ...    posts of the long run, and the share of them that is stored
 """
 
@@ -31,6 +34,7 @@ import psutil  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from benchmarks.loopback import DISTINCT, NAME, Commits, create_monitor, keywords_for, reached, simulated
+from benchmarks.watching import tree_megabytes
 from klda.monitor.monitor import opened
 
 SHARE = 0.2
@@ -46,7 +50,10 @@ class Measured:
 
     posts_per_second: float
     share: float
-    memory_growth: float
+    memory: list[float]
+    """Resident megabytes: the median of every tenth of the posts."""
+    memory_held: list[float]
+    """The same without pages of mapped files."""
     memory_peak: float
 
 
@@ -62,28 +69,30 @@ def measure(posts: int, keywords: Sequence[str]) -> Measured:
         command = ("-m", "klda", "monitor", "collect", NAME, "--home", str(home), "--format", "json")
         with opened(home, NAME) as monitor, _running(*command) as collector:
             watched = psutil.Process(collector.pid)
-            memory: list[tuple[float, float]] = []
+            memory: list[tuple[float, float, float]] = []
             give_up = time.time() + LIMIT
             while reached(monitor) < posts:
                 if collector.poll() is not None or time.time() > give_up:
                     raise RuntimeError(f"the collector stored {reached(monitor)} of {posts} posts and no more")
                 for _ in range(4):
-                    memory.append((time.time(), watched.memory_info().rss / 2**20))
+                    resident, held = watched.memory_info().rss / 2**20, tree_megabytes(collector.pid)
+                    memory.append((time.time(), resident, held))
                     time.sleep(0.25)
             commits, began = Commits.of(monitor), monitor.records.jobs.newest(1)[0].created.timestamp()
             last = max(len(commits.times) - 2, 0)
             speed = commits.posts[last] / (commits.times[last] - began)
             share = monitor.records.volume.total() / posts
-    times, resident = (np.array(column) for column in zip(*memory, strict=True))
+    times, *sizes = (np.array(column) for column in zip(*memory, strict=True))
     # how far the stream was when memory was looked at: in proportion between commits
     passed = np.interp(times, [began, *commits.times], [0, *commits.posts]) / posts
-    early, late = (_median(resident, np.abs(passed - middle) <= 0.05) for middle in (0.15, 0.95))
-    return Measured(float(speed), share, late - early, float(resident.max()))
+    tenth = np.minimum((10 * passed).astype(int), 9)
+    by_tenth = [[_median(size, tenth == part) for part in range(10)] for size in sizes]
+    return Measured(float(speed), share, by_tenth[0], by_tenth[1], float(sizes[0].max()))
 
 
 def _median(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
     """The median of the chosen values; of all, where a run was too short for any to be chosen."""
-    return float(np.median(values[chosen] if chosen.any() else values))
+    return round(float(np.median(values[chosen] if chosen.any() else values)), 1)
 
 
 @contextmanager
@@ -116,7 +125,7 @@ def keyword_lists() -> tuple[list[str], list[str]]:
     return few, [*few, *phrases, *unused]
 
 
-def benchmark(posts: int) -> dict[str, float]:
+def benchmark(posts: int) -> dict[str, float | list[float]]:
     """What a run with few keywords and one with many show."""
     few, many = keyword_lists()
     long, short = measure(posts, few), measure(min(posts, SHORT), many)
@@ -124,10 +133,13 @@ def benchmark(posts: int) -> dict[str, float]:
         "posts": posts,
         "posts_per_second_50": round(long.posts_per_second),
         "posts_per_second_5000": round(short.posts_per_second),
-        "memory_growth_mb": round(long.memory_growth, 1),
+        "memory_growth_mb": round(long.memory[-1] - long.memory[1], 1),
+        "memory_held_growth_mb": round(long.memory_held[-1] - long.memory_held[1], 1),
         "memory_peak_mb": round(long.memory_peak),
         "share_50": round(long.share, 3),
         "share_5000": round(short.share, 3),
+        "memory_mb": long.memory,
+        "memory_held_mb": long.memory_held,
     }
 
 
