@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from klda.corpus.corpus import Corpus
+from klda.corpus.corpus import Corpus, every
 from klda.corpus.out_of_core import prepare
 from klda.corpus.shards import ShardedCorpus
 from klda.corpus.simulation import World, write
@@ -72,7 +72,7 @@ def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, An
     )
     reading = time.process_time() - start  # of this process, which reads while others prepare
     clock.lap("prepare")
-    loaded = Corpus.load(folder)
+    loaded = Corpus.load(folder, every)
     clock.lap("load")
     trainer = trainer_of(loaded, Settings(batch_size=BATCH, random_state=0))
     clock.lap("start")

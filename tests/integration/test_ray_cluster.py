@@ -19,6 +19,7 @@ from klda.cli.engines import FileReading, TaskPosts, source_files
 from klda.cli.inputs import Reading
 from klda.corpus.corpus import Corpus
 from klda.corpus.posts import PostTable
+from klda.corpus.shards import assemble, local_shard
 from klda.corpus.simulation import World
 from klda.corpus.text import TextSettings
 from klda.errors import DataError
@@ -105,9 +106,15 @@ def corpus(files: Path) -> Corpus:
 
 @pytest.fixture(scope="module")
 def saved(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("corpus") / "corpus"
-    corpus.save(folder)
-    return folder
+    """The same corpus in shards, which two workers share out: the cut is within the second."""
+    folder, posts = tmp_path_factory.mktemp("corpus"), corpus.posts.table
+    parts = [folder / f"part-{number}" for number in range(3)]
+    for number, part in enumerate(parts):
+        step = len(posts) // len(parts)
+        local_shard(PostTable(posts.slice(number * step, step)), KEYWORDS, settings=SETTINGS).save(part)
+    assemble(parts, folder / "corpus", SETTINGS)
+    same_corpus(Corpus.load(folder / "corpus"), corpus)
+    return folder / "corpus"
 
 
 def same_corpus(one: Corpus, other: Corpus) -> None:
@@ -183,19 +190,23 @@ def test_one_worker_equals_local_training_bit_for_bit(nodes: TwoNodes, saved: Pa
     assert all(torch.equal(tensor, parameters(local)[name]) for name, tensor in parameters(found).items())
 
 
-def test_two_workers_equal_a_twofold_batch_also_when_a_node_is_lost(
+def test_two_workers_equal_a_twofold_batch_and_a_lost_node_changes_no_bit(
     nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path
 ):
     from klda.scale.training import train
 
     nodes.whole()
     local = model(32).fit(corpus)
-    lost = nodes.lose_when(lambda: len(list(tmp_path.glob("run/ray/checkpoint_*/worker-1.json"))) >= 2)
-    found = train(model(16), saved, tmp_path / "run", workers=2)
-    assert not lost.is_alive()
+    found = train(model(16), saved, tmp_path / "whole", workers=2)
     np.testing.assert_allclose([h[2] for h in found.history_], [h[2] for h in local.history_], rtol=1e-4)
     for name, tensor in parameters(found).items():
         torch.testing.assert_close(tensor, parameters(local)[name], rtol=5e-3, atol=5e-3, msg=name)
+
+    lost = nodes.lose_when(lambda: len(list(tmp_path.glob("lost/ray/checkpoint_*/worker-1.json"))) >= 2)
+    again = train(model(16), saved, tmp_path / "lost", workers=2)
+    assert not lost.is_alive()
+    assert again.history_ == found.history_
+    assert all(torch.equal(tensor, parameters(found)[name]) for name, tensor in parameters(again).items())
 
 
 def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoNodes, saved: Path, tmp_path: Path):
@@ -268,6 +279,28 @@ def test_commands_give_on_ray_what_they_give_here(
     timeless = [re.sub(r'"seconds": [0-9.]+', "", summary.stdout) for summary in summaries]
     assert timeless[0] == timeless[1]
     assert '"proposed"' in timeless[0]
+
+
+def test_training_and_advice_on_ray_are_those_made_here(
+    nodes: TwoNodes, files: Path, saved: Path, klda: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    engines = ("local", "ray")
+    trained = [
+        klda("train", saved, "--model", engine, "--max-iterations", 20, "--format", "json", "--engine", engine)
+        for engine in engines
+    ]
+    assert [run.exit_code for run in trained] == [0, 0]
+    here, there = ({**json.loads(run.stdout), "model": ""} for run in trained)
+    assert here == there
+    one, other = (parameters(KLDA.load(engine)) for engine in engines)
+    assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
+
+    options = ["--keywords", "health,doctor", "--min-count", 3, "--format", "json"]
+    advice = [klda("recommend", files, *options, "--engine", engine) for engine in engines]
+    assert [run.exit_code for run in advice] == [0, 0]
+    assert advice[0].stdout == advice[1].stdout
+    assert json.loads(advice[0].stdout)["reasons"]
 
 
 def test_an_address_without_the_engine_is_refused(klda: Callable[..., Any], files: Path, tmp_path: Path):

@@ -45,14 +45,15 @@ def train(
 ) -> None:
     """Train KLDA on a corpus; Ctrl-C keeps a checkpoint that --resume goes on from."""
     from klda.cli.inputs import remember_corpus
-    from klda.corpus.corpus import Corpus
+    from klda.corpus.corpus import Corpus, every
+    from klda.corpus.shards import n_documents as count
     from klda.model.klda import KLDA
 
     changes = {"n_topics": _topics(topics), "half_life": half_life, "random_state": seed, "device": device}
     if max_iterations is not None:
         changes["max_iterations"] = max_iterations
     estimator = KLDA.paper(**changes) if preset is Preset.paper else KLDA(**changes)  # type: ignore[arg-type]
-    data = Corpus.load(corpus)
+    n_documents = count(corpus)
     try:
         if engine is Engine.ray:
             from klda.cli.engines import on_ray, train_on_ray
@@ -62,7 +63,7 @@ def train(
         else:
             check_local(address)
             with progress_bar(quiet=output is Format.json) as progress:
-                estimator.fit(data, checkpoint=model, resume=resume, progress=progress)
+                estimator.fit(Corpus.load(corpus, every), checkpoint=model, resume=resume, progress=progress)
     except KeyboardInterrupt:
         console.print(
             f"Interrupted. What was learnt is kept: klda train {corpus} --model {model} --resume", markup=False
@@ -73,7 +74,7 @@ def train(
     stage, iterations, bound = estimator.history_[-1] if estimator.history_ else ("none", 0, float("nan"))
     result = {
         "model": str(model),
-        "documents": len(data),
+        "documents": n_documents,
         "n_topics": estimator.n_topics_,
         "candidates": len(estimator.candidates_),
         "vocabulary": len(estimator.vocabulary_) - 1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from klda.corpus.documents import Documents, Ints, Ragged, merged
+from klda.corpus.documents import Documents, Ints, Ragged, Words, merged
 from klda.corpus.matching import CHUNK, Matcher
 from klda.corpus.posts import HasBatches, PostTable, microseconds
 from klda.corpus.text import TextSettings
@@ -18,6 +18,14 @@ from klda.corpus.vocabulary import Vocabulary
 from klda.corpus.windows import Windowing
 from klda.errors import SettingError
 from klda.types import Keyword, KeywordSet, Post, Progress, Window, silent
+
+Rows = Callable[[Words], slice]
+"""Chooses a stretch of documents by the window of each."""
+
+
+def every(window: Words) -> slice:
+    """All documents, for who does not need those apart."""
+    return slice(0, len(window))
 
 
 @dataclass(frozen=True)
@@ -194,12 +202,19 @@ class Corpus:
         save(self, Path(folder))
 
     @classmethod
-    def load(cls, folder: Path | str) -> Corpus:
-        """The corpus in a folder, memory-mapped; the shards of a folder of shards are joined on disk."""
+    def load(cls, folder: Path | str, rows: Rows | None = None) -> Corpus:
+        """The corpus in a folder, memory-mapped; the shards of a folder of shards are joined on disk.
+
+        With `rows`, only the documents that it chooses, given the windows of all in the order of time; `apart` is left
+        behind.
+        """
         from klda.corpus import shards, storage
 
         path = Path(folder)
-        return shards.ShardedCorpus.open(path).joined() if shards.is_sharded(path) else storage.load(path)
+        if shards.is_sharded(path):
+            return shards.ShardedCorpus.open(path).joined(rows)
+        corpus = storage.load(path)
+        return corpus if rows is None else corpus.take(rows(corpus.documents.window))
 
 
 def _window_slice(documents: Documents, first: int, last: int) -> slice:

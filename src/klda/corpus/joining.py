@@ -20,44 +20,47 @@ BLOCK = 1 << 18
 """Documents moved at a time."""
 
 
-def joined(parts: Sequence[Corpus], scratch: Path) -> Corpus:
+def in_time(parts: Sequence[Documents]) -> Ints:
+    """Positions of the parts' documents, end to end, by time; by part and place where times are equal. # (D,)"""
+    return np.argsort(np.concatenate([part.time for part in parts]), kind="stable")
+
+
+def joined(parts: Sequence[Corpus], scratch: Path, order: Ints | None = None) -> Corpus:
     """One corpus of parts that share vocabulary, candidates and windows; their posts follow one another.
 
-    Arrays are written to nameless files in `scratch` (in the system's folder for such files where that cannot be
-    written to) and mapped, so that memory does not grow with the corpus.
+    `order` picks some of the documents, as positions in the parts end to end; those apart are left behind then. Arrays
+    are written to nameless files in `scratch` (in the system's folder for such files where that cannot be written to)
+    and mapped, so that memory does not grow with the corpus.
     """
-    if len(parts) == 1:
-        return parts[0]
+    all_documents, all_apart = [part.documents for part in parts], [part.apart for part in parts]
     first_post = offsets(np.array([len(part.posts) for part in parts]))
-    documents, order = _join([part.documents for part in parts], first_post, scratch)
-    apart, _ = _join([part.apart for part in parts], first_post, scratch)
+    nothing = np.zeros(0, dtype=np.int64)
+    order, order_apart = (in_time(all_documents), in_time(all_apart)) if order is None else (order, nothing)
     lists = [part.observed for part in parts]
     indptr = offsets(np.concatenate([ragged.lengths for ragged in lists])[order])
     values = _moved([ragged.indptr for ragged in lists], [ragged.values for ragged in lists], indptr, order, scratch)
     return replace(
         parts[0],
-        documents=documents,
+        documents=_join(all_documents, order, first_post, scratch),
         observed=Ragged(indptr, values),
-        apart=apart,
+        apart=_join(all_apart, order_apart, first_post, scratch),
         posts=PostTable(pa.concat_tables([part.posts.table for part in parts])),
     )
 
 
-def _join(parts: Sequence[Documents], first_post: Ints, scratch: Path) -> tuple[Documents, Ints]:
-    """The documents of all parts by time, by post where times are equal, and where each was before."""
-    time = np.concatenate([part.time for part in parts])
-    post = np.concatenate([part.post + first for part, first in zip(parts, first_post, strict=False)])
-    order = np.lexsort((post, time))
+def _join(parts: Sequence[Documents], order: Ints, first_post: Ints, scratch: Path) -> Documents:
+    """The documents at these positions of all parts."""
     indptr = offsets(np.concatenate([np.diff(part.indptr) for part in parts])[order])
     starts = [part.indptr for part in parts]
+    post = np.concatenate([part.post + first for part, first in zip(parts, first_post, strict=False)])
     return Documents(
         indptr,
         _moved(starts, [part.words for part in parts], indptr, order, scratch),
         _moved(starts, [part.counts for part in parts], indptr, order, scratch),
-        _on_disk(time[order], scratch),
+        _on_disk(np.concatenate([part.time for part in parts])[order], scratch),
         _on_disk(np.concatenate([part.window for part in parts])[order], scratch),
         _on_disk(post[order], scratch),
-    ), order
+    )
 
 
 def _moved(

@@ -23,9 +23,9 @@ import numpy as np
 
 from klda.corpus import storage
 from klda.corpus.build import build, with_stems
-from klda.corpus.corpus import Corpus
-from klda.corpus.joining import joined
-from klda.corpus.merging import WordCounts, merged_vocabulary, word_counts
+from klda.corpus.corpus import Corpus, Rows
+from klda.corpus.joining import in_time, joined
+from klda.corpus.merging import merged_vocabulary
 from klda.corpus.posts import HasBatches, microseconds
 from klda.corpus.recode import recoded
 from klda.corpus.text import TextSettings
@@ -98,24 +98,49 @@ class ShardedCorpus:
 
     def shard(self, number: int) -> Corpus:
         """One shard, memory-mapped; `post` counts within the shard. A shard that is not as it was made is refused."""
-        entry = self.shards[number]
-        folder = self.folder / entry.folder
-        corpus = storage.load(folder, self.vocabulary)
-        if _digest(folder / "arrays.arrow") != entry.digest:
-            raise _damaged(folder, "its arrays are not those that the manifest names")
+        corpus = self._mapped(number)
+        self._check(number)
         return corpus
 
     def __iter__(self) -> Iterator[Corpus]:
         return map(self.shard, range(len(self)))
 
-    def joined(self) -> Corpus:
-        """All shards as one corpus in the order of time, mapped from a file that goes with it."""
-        return joined(list(self), self.folder)
+    def joined(self, rows: Rows | None = None) -> Corpus:
+        """All shards as one corpus in the order of time, mapped from a file that goes with it.
+
+        With `rows`, only the documents that it chooses: no shard is read through that has none of them.
+        """
+        parts = [self._mapped(number) for number in range(len(self))]
+        order, touched = None, list(range(len(self)))
+        if rows is not None:
+            documents = [part.documents for part in parts]
+            order = in_time(documents)
+            order = order[rows(np.concatenate([part.window for part in documents])[order])]
+            ends = np.cumsum([len(part) for part in documents])
+            touched = np.flatnonzero(np.bincount(np.searchsorted(ends, order, side="right"))).tolist()
+        for number in touched:
+            self._check(number)
+        return parts[0] if len(parts) == 1 and order is None else joined(parts, self.folder, order)
+
+    def _mapped(self, number: int) -> Corpus:
+        return storage.load(self.folder / self.shards[number].folder, self.vocabulary)
+
+    def _check(self, number: int) -> None:
+        folder = self.folder / self.shards[number].folder
+        if _digest(folder / "arrays.arrow") != self.shards[number].digest:
+            raise _damaged(folder, "its arrays are not those that the manifest names")
 
 
 def is_sharded(folder: Path | str) -> bool:
     """Whether a folder holds shards rather than one corpus."""
     return (Path(folder) / storage.SHARDS).is_file()
+
+
+def n_documents(folder: Path | str) -> int:
+    """How many documents the corpus in a folder has, whole or in shards; nothing else is read."""
+    if is_sharded(folder):
+        return sum(shard.documents for shard in ShardedCorpus.open(folder).shards)
+    return len(storage.load(Path(folder)))
 
 
 def local_shard(
@@ -269,17 +294,3 @@ def _digest_of_all(vocabulary: str, shards: Iterable[Shard]) -> str:
 
 def _damaged(path: Path, reason: object) -> FormatError:
     return FormatError(f"{path}: damaged ({reason}); prepare the corpus again")
-
-
-__all__ = [
-    "Map",
-    "Shard",
-    "ShardedCorpus",
-    "WordCounts",
-    "assemble",
-    "finished",
-    "is_sharded",
-    "local_shard",
-    "merged_vocabulary",
-    "word_counts",
-]

@@ -8,12 +8,12 @@ from typing import Any
 
 import torch
 
-from klda.corpus.corpus import Corpus
+from klda.model.data import TrainingData, gathered
 from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Settings
 from klda.model.totals import totals
 from klda.model.trainer import Split
-from klda.model.workers import ALONE, Workers
+from klda.model.workers import ALONE, Workers, total
 from klda.types import Progress, silent
 
 
@@ -23,13 +23,12 @@ def settings_of(hyperparameters: Mapping[str, Any], *, n_topics: int) -> Setting
     return Settings(**(chosen | {"hidden": tuple(chosen["hidden"]), "n_topics": n_topics}))
 
 
-def find_n_topics(corpus: Corpus, *, seed: int, progress: Progress = silent, workers: Workers = ALONE) -> int:
+def find_n_topics(data: TrainingData, *, seed: int, progress: Progress = silent, workers: Workers = ALONE) -> int:
     """A good number of topics by plain LDA; the first worker looks for it, the others are told."""
-    found = 0
-    if workers.rank == 0:
-        from klda.model.lda import choose_n_topics  # plain LDA is only needed here
+    from klda.model.lda import choose_n_topics, halves  # plain LDA is only needed here
 
-        found = choose_n_topics(corpus.documents, len(corpus.vocabulary), seed=seed, progress=progress)
+    train, test = (gathered(data, half, workers) for half in halves(total(workers, len(data)), seed=seed))
+    found = choose_n_topics(train, test, data.n_words, seed=seed, progress=progress) if workers.rank == 0 else 0
     return workers.gather(found)[0]
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from klda.corpus.documents import BLOCK, Documents, Ints, Ragged, Words, gather, offsets, picked, sums
+from klda.corpus.documents import BLOCK, Ints, Ragged, Words, gather, offsets, picked, sums
 from klda.errors import SettingError
+from klda.model.workers import ALONE, Workers, place, total
 
 if TYPE_CHECKING:
     from klda.corpus.corpus import Corpus
@@ -107,9 +108,11 @@ class TrainingData:
 
     def take(self, index: Ints) -> TrainingData:
         """The documents at these positions, with the weights scaled to mean 1 again."""
-        taken = self.pick(index)
-        weights = taken.weights
-        return replace(taken, weights=weights / weights.mean()) if len(weights) else taken
+        return self.pick(index).even()
+
+    def even(self) -> TrainingData:
+        """The same documents with the weights scaled to mean 1."""
+        return replace(self, weights=self.weights / self.weights.mean()) if len(self) else self
 
     def stretch(self, start: int, stop: int) -> TrainingData:
         """The documents from `start` up to but without `stop`, as views; their weights stay as they are."""
@@ -138,8 +141,11 @@ class TrainingData:
         )
 
 
-def training_data(corpus: Corpus, *, half_life: float | None = None) -> TrainingData:
-    """The arrays of a corpus; with a half-life (in windows), older documents count less."""
+def training_data(corpus: Corpus, *, half_life: float | None = None, workers: Workers = ALONE) -> TrainingData:
+    """The arrays of a corpus; with a half-life (in windows), older documents count less.
+
+    Of several workers, each has the corpus of its own documents.
+    """
     documents = corpus.documents
     return TrainingData(
         documents.indptr,
@@ -148,16 +154,33 @@ def training_data(corpus: Corpus, *, half_life: float | None = None) -> Training
         corpus.observed,
         corpus.keyword_words,
         len(corpus.vocabulary),
-        recency_weights(documents, half_life),
+        recency_weights(documents.window, half_life, workers),
     )
 
 
-def recency_weights(documents: Documents, half_life: float | None) -> Floats:
-    """A weight for each document that halves every `half_life` windows into the past; mean 1. # (D,)"""
-    if half_life is None or not len(documents):
-        return np.ones(len(documents))
+def recency_weights(window: Words, half_life: float | None, workers: Workers = ALONE) -> Floats:
+    """A weight for each document that halves every `half_life` windows into the past; mean 1 over all. # (D,)"""
+    if half_life is None:
+        return np.ones(len(window))
     if half_life <= 0:
         raise SettingError(f"half_life must be positive (in windows) or None, got {half_life}")
-    age = documents.window.max() - documents.window.astype(np.float64)
-    weights = np.exp2(-age / half_life)
-    return np.asarray(weights / weights.mean())
+    last = max(workers.gather(int(window.max(initial=0))))
+    weights = np.exp2(-(last - window.astype(np.float64)) / half_life)
+    mean = total(workers, float(weights.sum())) / max(1, total(workers, len(window)))
+    return np.asarray(weights / mean) if len(weights) else weights
+
+
+def gathered(mine: TrainingData, index: Ints, workers: Workers) -> TrainingData:
+    """The documents at these positions (ascending) among those of all workers, whoever holds them."""
+    held, _ = place(workers, len(mine))
+    here = index[(index >= held.start) & (index < held.stop)] - held.start
+    parts = workers.gather(mine.pick(here))
+    return TrainingData(
+        offsets(np.concatenate([np.diff(part.indptr) for part in parts])),
+        np.concatenate([part.words for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        Ragged.joined([part.observed for part in parts]),
+        mine.keyword_words,
+        mine.n_words,
+        np.concatenate([part.weights for part in parts]),
+    )

@@ -16,7 +16,7 @@ from klda.model.fitted import Fitted
 from klda.model.objective import Parameters
 from klda.model.settings import Partition, Relaxation, Settings
 from klda.model.totals import totals
-from klda.model.trainer import Split, own_stretch, split
+from klda.model.trainer import Split, split
 from klda.model.workers import ALONE, Workers
 from klda.types import Progress, silent
 
@@ -215,11 +215,11 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learns from a corpus. A checkpoint folder makes the run resumable, bit for bit.
 
         `progress` gets stage, iterations done and their cap, and the facts `bound` and `temperature`. Several
-        `workers` that call this together, each with the same corpus, train one model: each on its own stretch of the
-        documents, with a batch of `batch_size` each.
+        `workers` that call this together train one model, with a batch of `batch_size` each: each has a corpus of its
+        own stretch of the documents (`klda.model.trainer.own_stretch`), the first that of the earliest.
         """
-        settings = self._settings(corpus, progress, workers)
-        data = training_data(corpus, half_life=self.half_life)
+        data = training_data(corpus, half_life=self.half_life, workers=workers)
+        settings = self._settings(data, progress, workers)
         parts = split(data, settings, workers)
         parameters = first_parameters(parts, settings, workers)
         return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress, workers)
@@ -266,13 +266,12 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         progress: Progress,
         workers: Workers = ALONE,
     ) -> Self:
-        mine = data.stretch(*own_stretch(data, workers))
         keep = runs.checkpoints(checkpoint, resume)
-        mark = "" if keep is None else runs.fingerprint(mine)
+        mark = "" if keep is None else runs.fingerprint(data)
         self.history_ = runs.train(
             parameters, parts, settings, mark=mark, keep=keep, progress=progress, workers=workers
         )
-        whole = totals(mine, workers)
+        whole = totals(data, workers)
         self.n_topics_ = settings.n_topics
         self.settings_ = settings
         self.parameters_ = parameters
@@ -284,10 +283,10 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.keyword_frequency_ = whole.keyword_frequency
         return self
 
-    def _settings(self, corpus: Corpus, progress: Progress, workers: Workers) -> Settings:
+    def _settings(self, data: TrainingData, progress: Progress, workers: Workers) -> Settings:
         n_topics = self.n_topics
         if n_topics == "auto":
-            n_topics = find_n_topics(corpus, seed=self.random_state, progress=progress, workers=workers)
+            n_topics = find_n_topics(data, seed=self.random_state, progress=progress, workers=workers)
         return settings_of(vars(self), n_topics=n_topics)
 
     def save(self, folder: Path | str) -> None:

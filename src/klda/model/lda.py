@@ -15,8 +15,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from klda.corpus.documents import Ints
 from klda.errors import DataError, SettingError
-from klda.model.bags import Bags, document_of_entry, take
+from klda.model.bags import Bags, document_of_entry
 from klda.model.bound import terms
 from klda.model.coherence import coherence
 from klda.model.expectation import expectation
@@ -30,6 +31,8 @@ Floats = NDArray[np.float64]
 
 DEFAULT_GRID = (2, 3, 5, 8, 12, 20, 30)
 """Numbers of topics that `choose_n_topics` tries."""
+MAX_DOCUMENTS = 10_000
+"""Documents that it looks at."""
 
 
 @dataclass(frozen=True)
@@ -147,29 +150,33 @@ def mean_word_distribution(
     return np.asarray(np.mean([fit.topic_word.mean(axis=0) for fit in fits], axis=0))
 
 
+def halves(n_documents: int, *, seed: int) -> tuple[Ints, Ints]:
+    """Positions of documents to fit topics on, and of others to measure them on; ascending, at most 10,000 together."""
+    order = np.random.default_rng(seed).permutation(n_documents)[:MAX_DOCUMENTS]
+    if len(order) < 2:
+        raise DataError("at least two documents are needed to choose a number of topics")
+    first, second = np.array_split(order, 2)
+    return np.sort(first), np.sort(second)
+
+
 def choose_n_topics(
-    documents: Bags,
+    train: Bags,
+    test: Bags,
     n_words: int,
     *,
     seed: int,
     candidates: Sequence[int] = DEFAULT_GRID,
     seeds: int = 3,
     iterations: int = 100,
-    max_documents: int = 10_000,
     progress: Progress = silent,
 ) -> int:
     """The fewest topics whose coherence on held-out documents is within one standard error of the best.
 
     Coherence, because held-out likelihood of short posts keeps rising with the number of topics far beyond what people
-    can read. Fitted on one half of (at most max_documents) documents, measured on the other.
+    can read. Fitted on some documents, measured on others.
     """
     if not candidates:
         raise SettingError("choose_n_topics needs at least one number of topics to try")
-    generator = np.random.default_rng(seed)
-    order = generator.permutation(len(documents.indptr) - 1)[:max_documents]
-    if len(order) < 2:
-        raise DataError("at least two documents are needed to choose a number of topics")
-    train, test = (take(documents, np.sort(half)) for half in np.array_split(order, 2))
     grid = sorted(set(candidates))
     means, errors = [], []
     for done, n_topics in enumerate(grid, start=1):

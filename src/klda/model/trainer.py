@@ -14,7 +14,7 @@ from klda.errors import DataError, TrainingError
 from klda.model import gibbs, prior
 from klda.model.batches import Batch, DocumentSampler, make_batch
 from klda.model.bound import Terms
-from klda.model.data import TrainingData
+from klda.model.data import Floats, TrainingData, gathered
 from klda.model.objective import (
     Parameters,
     batch_weights,
@@ -48,29 +48,31 @@ class Split:
 def split(data: TrainingData, settings: Settings, workers: Workers = ALONE) -> Split:
     """Holds out a share of the documents, at random, never more than `max_held_out`.
 
-    Of several workers, each trains on its own stretch of the documents, and all watch the same ones.
+    Of several workers, each trains on the documents that it holds, and all watch the same ones.
     """
-    if not len(data):
+    mine, n_documents = place(workers, len(data))
+    if not n_documents:
         raise DataError("the corpus has no document that carries a candidate; check the candidates")
-    n_held = min(int(len(data) * settings.held_out), settings.max_held_out)
-    order = np.random.default_rng([settings.random_state, 1]).permutation(len(data))
-    start, stop = own_stretch(data, workers)
-    trained_on = np.ones(stop - start, dtype=np.bool_)
+    n_held = min(int(n_documents * settings.held_out), settings.max_held_out)
+    order = np.random.default_rng([settings.random_state, 1]).permutation(n_documents)
     held = np.sort(order[:n_held])
-    trained_on[held[(held >= start) & (held < stop)] - start] = False
-    mine = data.pick(start + np.flatnonzero(trained_on))
-    mean_weight = total(workers, float(mine.weights.sum())) / total(workers, len(mine))
-    return Split(replace(mine, weights=mine.weights / mean_weight), data.take(held))
+    trained_on = np.ones(len(data), dtype=np.bool_)
+    trained_on[held[(held >= mine.start) & (held < mine.stop)] - mine.start] = False
+    training = data.pick(np.flatnonzero(trained_on))
+    mean_weight = total(workers, float(training.weights.sum())) / total(workers, len(training))
+    return Split(replace(training, weights=training.weights / mean_weight), gathered(data, held, workers).even())
 
 
-def own_stretch(data: TrainingData, workers: Workers) -> tuple[int, int]:
-    """Where the documents of this worker begin and end: all workers' count alike, and follow each other in time."""
-    edges = np.cumsum(data.weights)
+def own_stretch(weights: Floats, workers: Workers) -> slice:
+    """Where the documents of this worker lie, given the weights of all: each worker's count alike."""
+    if workers.size == 1:
+        return slice(0, len(weights))
+    edges = np.cumsum(weights)
     shares = np.arange(1, workers.size) / workers.size
-    cuts = [0, *np.searchsorted(edges, shares * edges[-1]).tolist(), len(data)]
-    if min(np.diff(cuts)) < LEAST_DOCUMENTS and workers.size > 1:
-        raise DataError(f"{len(data):,} documents are too few for {workers.size} workers; use fewer")
-    return cuts[workers.rank], cuts[workers.rank + 1]
+    cuts = [0, *np.searchsorted(edges, shares * edges[-1:].sum()).tolist(), len(weights)]
+    if min(np.diff(cuts)) < LEAST_DOCUMENTS:
+        raise DataError(f"{len(weights):,} documents are too few for {workers.size} workers; use fewer")
+    return slice(cuts[workers.rank], cuts[workers.rank + 1])
 
 
 class Trainer:

@@ -21,7 +21,9 @@ import klda.errors
 from klda.corpus.corpus import Corpus
 from klda.errors import KldaError, TrainingError
 from klda.evaluation.parallel import one_thread
+from klda.model.data import recency_weights
 from klda.model.klda import KLDA
+from klda.model.trainer import own_stretch
 from klda.scale.workers import Together
 
 RUN = "ray"
@@ -80,7 +82,7 @@ def _train(config: dict[str, Any]) -> None:
     workers = Together()
     model, folder = KLDA(**config["model"]), Path(config["folder"])
     try:
-        corpus = _same_for_all(workers, Path(config["corpus"]))
+        corpus = _own_part(workers, Path(config["corpus"]), model.half_life)
         model.fit(corpus, checkpoint=ReportedCheckpoints(workers.rank), workers=workers)
     except KldaError as error:
         # Every worker comes here, and trying again would not help: the error is the result.
@@ -92,11 +94,11 @@ def _train(config: dict[str, Any]) -> None:
         model.save(folder / RUN / TRAINED)
 
 
-def _same_for_all(workers: Together, folder: Path) -> Corpus:
-    """The corpus; where one worker cannot read it, the error is raised by all, so that none waits for it."""
+def _own_part(workers: Together, folder: Path, half_life: float | None) -> Corpus:
+    """The documents of this worker; where one cannot read its own, the error is raised by all, so that none waits."""
     problem: KldaError | None = None
     try:
-        corpus = Corpus.load(folder)
+        corpus = Corpus.load(folder, lambda window: own_stretch(recency_weights(window, half_life), workers))
     except KldaError as error:
         problem = error
     for found in workers.gather(problem):

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klda.corpus import shards, storage
-from klda.corpus.corpus import Corpus
+from klda.corpus.corpus import Corpus, every
+from klda.corpus.documents import Words
 from klda.corpus.merging import merged_vocabulary, vocabulary_of, word_counts
-from klda.corpus.shards import ShardedCorpus, assemble, local_shard
+from klda.corpus.shards import ShardedCorpus, assemble, local_shard, n_documents
 from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, FormatError, SettingError
@@ -192,6 +193,40 @@ def test_a_corpus_of_shards_can_be_saved_whole_in_their_place(tmp_path: Path) ->
     corpus.save(tmp_path / "out")
     assert not shards.is_sharded(tmp_path / "out")
     assert_same(corpus, Corpus.load(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("cuts", [[], [30, 60]])
+@pytest.mark.parametrize("sharded", [True, False])
+def test_a_stretch_of_the_documents_is_that_of_the_whole(tmp_path: Path, cuts: list[int], sharded: bool) -> None:
+    assemble(save_parts(make_posts(), cuts, tmp_path), tmp_path / "out")
+    whole = Corpus.load(tmp_path / "out")
+    if not sharded:
+        whole.save(tmp_path / "out")
+    seen = []
+
+    def rows(window: Words) -> slice:
+        seen.append(window.tolist())
+        return slice(10, 25)
+
+    assert_same(Corpus.load(tmp_path / "out", rows), whole.take(slice(10, 25)))
+    assert seen == [whole.documents.window.tolist()]
+    assert_same(Corpus.load(tmp_path / "out", every), whole.without_apart())
+    assert n_documents(tmp_path / "out") == len(whole)
+
+
+def test_a_stretch_reads_only_the_shards_that_it_lies_in(tmp_path: Path) -> None:
+    posts = sorted(make_posts(), key=lambda post: post.time)
+    corpus = assemble(save_parts(posts, [30, 60], tmp_path), tmp_path / "out")
+    second, third = corpus.shard(1), corpus.shard(2)
+    arrays = tmp_path / "out/shards/00002/arrays.arrow"
+    content = bytearray(arrays.read_bytes())
+    content[content.index(third.documents.words.tobytes())] ^= 1
+    arrays.write_bytes(content)
+    start = len(corpus.shard(0))
+    found = corpus.joined(lambda _: slice(start, start + len(second)))
+    np.testing.assert_array_equal(found.documents.words, second.documents.words)
+    with pytest.raises(FormatError, match="00002"):
+        corpus.joined(lambda _: slice(start, start + len(second) + 1))
 
 
 @pytest.mark.parametrize("damage", ["gone", "garbage", "changed"])

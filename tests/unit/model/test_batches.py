@@ -61,13 +61,13 @@ def test_taking_documents_keeps_their_rows():
 
 
 def test_recency_halves_a_documents_weight_every_half_life():
-    documents = corpus_of(random_data(n_documents=6), n_windows=3).documents
-    weights = recency_weights(documents, 1.0)
+    window = corpus_of(random_data(n_documents=6), n_windows=3).documents.window
+    weights = recency_weights(window, 1.0)
     np.testing.assert_allclose(weights[[0, 2, 4]] / weights[4], [0.25, 0.5, 1])
     assert weights.mean() == pytest.approx(1)
-    assert (recency_weights(documents, None) == 1).all()
+    assert (recency_weights(window, None) == 1).all()
     with pytest.raises(SettingError, match="half_life"):
-        recency_weights(documents, 0)
+        recency_weights(window, 0)
 
 
 def test_a_corpus_gives_its_arrays():

@@ -6,7 +6,7 @@ import pytest
 from klda.errors import DataError, SettingError
 from klda.model.bags import TokenBags, take
 from klda.model.coherence import coherence
-from klda.model.lda import LDA, choose_n_topics, fit_lda, mean_word_distribution
+from klda.model.lda import LDA, choose_n_topics, fit_lda, halves, mean_word_distribution
 from tests.unit.model import slow_reference as slow
 
 
@@ -157,7 +157,8 @@ def test_the_number_of_topics_is_found(blocks: np.ndarray) -> None:
         seen.append(facts["n_topics"])
 
     documents = simulated(600, np.repeat(blocks[:, :20], 2, axis=1) / 2, 4)  # ten words in each of four topics
-    assert choose_n_topics(documents, 40, seed=0, candidates=(8, 2, 4), progress=progress) == 4
+    train, test = (take(documents, half) for half in halves(len(documents.indptr) - 1, seed=0))
+    assert choose_n_topics(train, test, 40, seed=0, candidates=(8, 2, 4), progress=progress) == 4
     assert seen == [2, 4, 8]
 
 

@@ -14,8 +14,12 @@ from torch import Tensor
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.errors import DataError, TrainingError
+from klda.model import lda
 from klda.model.batches import DocumentSampler
+from klda.model.beginnings import find_n_topics
+from klda.model.data import TrainingData, recency_weights, training_data
 from klda.model.klda import KLDA
+from klda.model.trainer import own_stretch
 from klda.model.workers import Workers
 
 
@@ -64,6 +68,11 @@ def corpus() -> Corpus:
     return Corpus.from_posts(World(weeks=3, posts_per_week=900), keywords)
 
 
+def own(corpus: Corpus, workers: Workers, half_life: float | None = None) -> Corpus:
+    """What one of several workers holds."""
+    return corpus.take(own_stretch(recency_weights(corpus.documents.window, half_life), workers))
+
+
 def model(batch_size: int, **changes: Any) -> KLDA:
     return KLDA(
         n_topics=3,
@@ -90,7 +99,9 @@ WAYS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())) or "default")
 def test_n_workers_learn_what_one_learns_from_an_n_fold_batch(corpus: Corpus, way: dict[str, Any], size: int):
     alone = model(16 * size, **way).fit(corpus)
-    several = together(size, lambda workers: model(16, **way).fit(corpus, workers=workers))
+    several = together(
+        size, lambda workers: model(16, **way).fit(own(corpus, workers, way.get("half_life")), workers=workers)
+    )
     for one in several:
         for name, tensor in alone.parameters_.tensors().items():
             torch.testing.assert_close(one.parameters_.tensors()[name], tensor, rtol=1e-3, atol=1e-3)
@@ -103,7 +114,7 @@ def test_n_workers_learn_what_one_learns_from_an_n_fold_batch(corpus: Corpus, wa
 
 def test_several_workers_resume_bit_for_bit_each_with_its_own_part(corpus: Corpus, tmp_path: Path):
     way = {"relaxation": "enumerate"}
-    whole = together(2, lambda w: model(16, **way).fit(corpus, workers=w))
+    whole = together(2, lambda w: model(16, **way).fit(own(corpus, w), workers=w))
 
     def stopped(workers: Workers) -> None:
         def interrupt(stage: str, done: int, total: int | None = None, **facts: float) -> None:
@@ -112,11 +123,11 @@ def test_several_workers_resume_bit_for_bit_each_with_its_own_part(corpus: Corpu
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            model(16, **way).fit(corpus, workers=workers, checkpoint=tmp_path, progress=interrupt)
+            model(16, **way).fit(own(corpus, workers), workers=workers, checkpoint=tmp_path, progress=interrupt)
 
     together(2, stopped)
     assert {p.name for p in tmp_path.glob("*.json")} == {"checkpoint.json", "worker-0.json", "worker-1.json"}
-    resumed = together(2, lambda w: model(16, **way).fit(corpus, workers=w, checkpoint=tmp_path, resume=True))
+    resumed = together(2, lambda w: model(16, **way).fit(own(corpus, w), workers=w, checkpoint=tmp_path, resume=True))
     for name, tensor in whole[0].parameters_.tensors().items():
         assert torch.equal(resumed[1].parameters_.tensors()[name], tensor), name
     with pytest.raises(TrainingError, match="of 2 workers, not of 1"):
@@ -140,4 +151,21 @@ def test_workers_together_draw_what_one_draws():
 
 def test_more_workers_than_the_documents_can_feed_are_refused(corpus: Corpus):
     with pytest.raises(DataError, match="too few for 40 workers"):
-        model(16).fit(corpus, workers=InThread(0, 40, Table(40)))
+        own(corpus, InThread(0, 40, Table(40)))
+
+
+def test_workers_hold_every_document_once_and_count_alike(corpus: Corpus):
+    parts = together(3, lambda workers: own(corpus, workers, half_life=1.0))
+    assert np.concatenate([part.documents.post for part in parts]).tolist() == corpus.documents.post.tolist()
+    weights = together(3, lambda workers: training_data(parts[workers.rank], half_life=1.0, workers=workers).weights)
+    np.testing.assert_allclose(np.concatenate(weights), training_data(corpus, half_life=1.0).weights)
+    np.testing.assert_allclose([mine.sum() for mine in weights], len(corpus) / 3, rtol=0.02)
+
+
+def test_workers_look_for_topics_in_the_same_documents_as_one(corpus: Corpus, monkeypatch: pytest.MonkeyPatch):
+    def look(train: TrainingData, test: TrainingData, n_words: int, **_: Any) -> int:
+        return int(train.words @ np.arange(len(train.words)) + test.counts.sum() + n_words)
+
+    monkeypatch.setattr(lda, "choose_n_topics", look)
+    alone = find_n_topics(training_data(corpus), seed=0)
+    assert together(2, lambda w: find_n_topics(training_data(own(corpus, w)), seed=0, workers=w)) == [alone, alone]
