@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
+from deltalake import write_deltalake
 
 from klda.cli.engines import FileReading, TaskPosts, source_files
 from klda.cli.inputs import Reading
@@ -162,6 +164,18 @@ def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
         dict(local.report.bad),
     )
     assert not list(tmp_path.glob(".out-parts-*"))
+
+
+def test_a_delta_table_and_parquet_at_an_address_are_read_like_files(nodes: TwoNodes, corpus: Corpus, tmp_path: Path):
+    from klda.scale.preparation import prepare
+
+    posts, half = corpus.posts.table, len(corpus.posts) // 2
+    write_deltalake(tmp_path / "table", posts.slice(0, half))
+    (tmp_path / "folder").mkdir()
+    pq.write_table(posts.slice(half), tmp_path / "folder" / "late.parquet")
+    files = source_files([tmp_path / "table", Path(f"file://{tmp_path}/folder")])
+    prepare(files, FileReading(Reading({})), KEYWORDS, tmp_path / "out", settings=SETTINGS)
+    same_corpus(Corpus.load(tmp_path / "out"), corpus)
 
 
 def model(batch_size: int) -> KLDA:
