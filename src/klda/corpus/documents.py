@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from klda.corpus.nameless import nameless
 
@@ -42,7 +42,7 @@ class Ragged:
     @classmethod
     def joined(cls, parts: Sequence[Ragged]) -> Ragged:
         """The lists of all parts, one part after another."""
-        lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)])
+        lengths = end_to_end([np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)])
         return cls(offsets(lengths), end_to_end([np.zeros(0, dtype=np.int32), *(part.values for part in parts)]))
 
     def __len__(self) -> int:
@@ -63,8 +63,8 @@ class Ragged:
 
     def take(self, index: Ints) -> Ragged:
         """The lists at these positions, in that order."""
-        lengths = self.lengths[index]
-        return Ragged(offsets(lengths), picked(self.values, self.indptr[index], lengths))
+        starts, lengths = runs(self.indptr, index)
+        return Ragged(offsets(lengths), picked(self.values, starts, lengths))
 
     def lists(self) -> list[list[int]]:
         """Plain lists, for tests and small outputs."""
@@ -111,7 +111,7 @@ class Documents:
                     self.post[start:stop],
                 )
             index = np.arange(start, stop, step)
-        starts, lengths = self.indptr[index], np.diff(self.indptr)[index]
+        starts, lengths = runs(self.indptr, index)
         return Documents(
             offsets(lengths),
             picked(self.words, starts, lengths),
@@ -171,9 +171,27 @@ def offsets(lengths: NDArray[Any]) -> Ints:
     >>> offsets(np.array([2, 0, 1]))
     array([0, 2, 2, 3])
     """
-    found = np.zeros(len(lengths) + 1, dtype=np.int64)
+    found = room(len(lengths) + 1, np.int64)
+    found[0] = 0
     np.cumsum(lengths, out=found[1:])
     return found
+
+
+def runs(indptr: Ints, index: Ints) -> tuple[Ints, Ints]:
+    """Where the lists at these positions begin, and how long they are."""
+    starts, ends = chosen(indptr, index), chosen(indptr[1:], index)
+    return starts, np.subtract(ends, starts, out=ends)
+
+
+def chosen(values: NDArray[Any], index: Ints) -> NDArray[Any]:
+    """The values at these positions; in a file when they are many."""
+    # "wrap" writes to where the values will lie, where "raise" would hold them a second time.
+    return np.take(values, index, out=room(len(index), values.dtype), mode="wrap")
+
+
+def room(size: int, dtype: DTypeLike) -> NDArray[Any]:
+    """An array to be filled, which lies in a file when it is large."""
+    return np.empty(size, dtype) if size * np.dtype(dtype).itemsize <= IN_MEMORY else nameless(size, dtype)
 
 
 def gather(starts: Ints, lengths: Ints) -> Ints:
@@ -207,8 +225,7 @@ def picked(values: NDArray[Any], starts: Ints, lengths: Ints) -> NDArray[Any]:
 def end_to_end(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """The arrays one after another; in a file when they are large."""
     size, dtype = sum(map(len, arrays)), np.result_type(*arrays)
-    found = np.empty(size, dtype) if size * dtype.itemsize <= IN_MEMORY else nameless(size, dtype)
-    return np.concatenate(arrays, out=found)
+    return np.concatenate(arrays, out=room(size, dtype))
 
 
 def sums(values: NDArray[Any], indptr: Ints) -> Ints:
@@ -217,7 +234,7 @@ def sums(values: NDArray[Any], indptr: Ints) -> Ints:
     >>> sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
     array([3, 0, 3])
     """
-    found = np.empty(len(indptr) - 1, dtype=np.int64)
+    found = room(len(indptr) - 1, np.int64)
     for low in range(0, len(found), BLOCK):
         edges = indptr[low : low + BLOCK + 1]
         found[low : low + BLOCK] = np.diff(offsets(values[edges[0] : edges[-1]])[edges - edges[0]])

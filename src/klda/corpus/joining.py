@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Documents, Ints, Ragged, gather, offsets
+from klda.corpus.documents import Documents, Ints, Ragged, chosen, end_to_end, gather, offsets
 from klda.corpus.nameless import nameless
 from klda.corpus.posts import PostTable
 
@@ -22,7 +22,7 @@ BLOCK = 1 << 18
 
 def in_time(parts: Sequence[Documents]) -> Ints:
     """Positions of the parts' documents, end to end, by time; by part and place where times are equal. # (D,)"""
-    return np.argsort(np.concatenate([part.time for part in parts]), kind="stable")
+    return np.argsort(end_to_end([part.time for part in parts]), kind="stable")
 
 
 def joined(parts: Sequence[Corpus], scratch: Path, order: Ints | None = None) -> Corpus:
@@ -37,7 +37,7 @@ def joined(parts: Sequence[Corpus], scratch: Path, order: Ints | None = None) ->
     nothing = np.zeros(0, dtype=np.int64)
     order, order_apart = (in_time(all_documents), in_time(all_apart)) if order is None else (order, nothing)
     lists = [part.observed for part in parts]
-    indptr = offsets(np.concatenate([ragged.lengths for ragged in lists])[order])
+    indptr = offsets(chosen(end_to_end([ragged.lengths for ragged in lists]), order))
     values = _moved([ragged.indptr for ragged in lists], [ragged.values for ragged in lists], indptr, order, scratch)
     return replace(
         parts[0],
@@ -50,16 +50,16 @@ def joined(parts: Sequence[Corpus], scratch: Path, order: Ints | None = None) ->
 
 def _join(parts: Sequence[Documents], order: Ints, first_post: Ints, scratch: Path) -> Documents:
     """The documents at these positions of all parts."""
-    indptr = offsets(np.concatenate([np.diff(part.indptr) for part in parts])[order])
+    indptr = offsets(chosen(end_to_end([np.diff(part.indptr) for part in parts]), order))
     starts = [part.indptr for part in parts]
-    post = np.concatenate([part.post + first for part, first in zip(parts, first_post, strict=False)])
+    post = [part.post + first for part, first in zip(parts, first_post, strict=False)]
     return Documents(
         indptr,
         _moved(starts, [part.words for part in parts], indptr, order, scratch),
         _moved(starts, [part.counts for part in parts], indptr, order, scratch),
-        _on_disk(np.concatenate([part.time for part in parts])[order], scratch),
-        _on_disk(np.concatenate([part.window for part in parts])[order], scratch),
-        _on_disk(post[order], scratch),
+        _on_disk([part.time for part in parts], order, scratch),
+        _on_disk([part.window for part in parts], order, scratch),
+        _on_disk(post, order, scratch),
     )
 
 
@@ -81,8 +81,8 @@ def _moved(
     return found
 
 
-def _on_disk(array: NDArray[Any], scratch: Path) -> NDArray[Any]:
-    found = nameless(len(array), array.dtype, scratch)
-    found[:] = array
+def _on_disk(arrays: Sequence[NDArray[Any]], order: Ints, scratch: Path) -> NDArray[Any]:
+    """The numbers of all parts in a new order."""
+    found = np.take(end_to_end(arrays), order, out=nameless(len(order), arrays[0].dtype, scratch), mode="wrap")
     found.flags.writeable = False
     return found

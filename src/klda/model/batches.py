@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.corpus.documents import Ints, Words, gather, offsets
+from klda.corpus.documents import Ints, Words, gather, offsets, room
 from klda.model.data import Floats, TrainingData
 from klda.model.workers import ALONE, Workers
 
@@ -86,7 +86,7 @@ class DocumentSampler:
     """
 
     def __init__(self, weights: Floats, workers: Workers = ALONE) -> None:
-        self.edges = np.cumsum(weights)  # (D,)
+        self.edges = np.cumsum(weights, out=room(len(weights), np.float64))  # (D,)
         ends = np.cumsum(workers.gather(float(self.edges[-1])))
         self._start = float(ends[workers.rank - 1]) if workers.rank else 0.0
         self._end = float(ends[workers.rank]) if workers.rank < workers.size - 1 else np.inf

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from klda.corpus.documents import BLOCK, Ints, Ragged, Words, gather, offsets, picked, sums
+from klda.corpus.documents import BLOCK, Ints, Ragged, Words, chosen, gather, offsets, picked, room, runs, sums
 from klda.errors import SettingError
 from klda.model.workers import ALONE, Workers, place, total
 
@@ -129,7 +129,7 @@ class TrainingData:
 
     def pick(self, index: Ints) -> TrainingData:
         """The documents at these positions; their weights stay as they are."""
-        starts, lengths = self.indptr[index], np.diff(self.indptr)[index]
+        starts, lengths = runs(self.indptr, index)
         return TrainingData(
             offsets(lengths),
             picked(self.words, starts, lengths),
@@ -137,7 +137,7 @@ class TrainingData:
             self.observed.take(index),
             self.keyword_words,
             self.n_words,
-            self.weights[index],
+            chosen(self.weights, index),
         )
 
 
@@ -161,7 +161,9 @@ def training_data(corpus: Corpus, *, half_life: float | None = None, workers: Wo
 def recency_weights(window: Words, half_life: float | None, workers: Workers = ALONE) -> Floats:
     """A weight for each document that halves every `half_life` windows into the past; mean 1 over all. # (D,)"""
     if half_life is None:
-        return np.ones(len(window))
+        weights = room(len(window), np.float64)
+        weights[:] = 1.0
+        return weights
     if half_life <= 0:
         raise SettingError(f"half_life must be positive (in windows) or None, got {half_life}")
     last = max(workers.gather(int(window.max(initial=0))))

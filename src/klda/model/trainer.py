@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from klda.corpus.documents import room
 from klda.errors import DataError, TrainingError
 from klda.model import gibbs, prior
 from klda.model.batches import Batch, DocumentSampler, make_batch
@@ -54,13 +55,13 @@ def split(data: TrainingData, settings: Settings, workers: Workers = ALONE) -> S
     if not n_documents:
         raise DataError("the corpus has no document that carries a candidate; check the candidates")
     n_held = min(int(n_documents * settings.held_out), settings.max_held_out)
-    order = np.random.default_rng([settings.random_state, 1]).permutation(n_documents)
-    held = np.sort(order[:n_held])
+    held = np.sort(np.random.default_rng([settings.random_state, 1]).permutation(n_documents)[:n_held])
     trained_on = np.ones(len(data), dtype=np.bool_)
     trained_on[held[(held >= mine.start) & (held < mine.stop)] - mine.start] = False
     training = data.pick(np.flatnonzero(trained_on))
     mean_weight = total(workers, float(training.weights.sum())) / total(workers, len(training))
-    return Split(replace(training, weights=training.weights / mean_weight), gathered(data, held, workers).even())
+    even = np.divide(training.weights, mean_weight, out=room(len(training), np.float64))
+    return Split(replace(training, weights=even), gathered(data, held, workers).even())
 
 
 def own_stretch(weights: Floats, workers: Workers) -> slice:

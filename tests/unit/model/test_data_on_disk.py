@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,8 @@ from klda.model.batches import make_batch
 from klda.model.data import training_data
 from klda.model.klda import KLDA
 from klda.model.runs import fingerprint
+from klda.model.settings import Settings
+from klda.model.trainer import split
 from klda.types import KeywordSet
 
 
@@ -91,3 +95,26 @@ def test_large_arrays_lie_in_files() -> None:
     assert is_mapped(end_to_end([np.arange(3), np.arange(2)]))
     assert picked(np.arange(9), np.array([7, 0]), np.array([2, 1])).tolist() == [7, 8, 0]
     assert sums(lists.values, lists.indptr).tolist() == [3, 0, 3, 15] * 5
+
+
+def test_little_is_held_in_memory_for_a_document_while_some_are_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = 50_000
+    words = np.arange(4 * n, dtype=np.int32) % 4 + 1
+    data = model_data.TrainingData(
+        np.arange(0, 4 * n + 1, 4),
+        words,
+        np.ones(4 * n, dtype=np.int32),
+        Ragged(np.arange(n + 1), np.zeros(n, dtype=np.int32)),
+        Ragged.of([[1]]),
+        5,
+        np.ones(n),
+    )
+    monkeypatch.setattr(documents, "IN_MEMORY", 1 << 16)
+    monkeypatch.setattr(documents, "BLOCK", 1 << 10)
+    tracemalloc.start()
+    parts = split(data, Settings(max_held_out=10))
+    held, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(parts.training) == n - 10
+    assert held < 2 * n  # bytes: only offsets of the few held out, and such
+    assert most < 20 * n
