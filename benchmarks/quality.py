@@ -127,8 +127,12 @@ def _figures(reading: Plain) -> Plain:
 
 
 def _fit(replay: Replay, subjects: Sequence[Subject], week: int, jobs: int) -> Plain:
-    """How far KLDA of earlier windows comes from their unigram towards the same-window LDA, over subjects."""
-    settings = BacktestSettings(policies=(), history="static")
+    """How far KLDA of earlier windows comes from their unigram towards the same-window LDA, over subjects.
+
+    Both were collected with all candidates, as both of the paper's were collected in one way: with history `static` the
+    models would be asked for posts that a filter never showed them.
+    """
+    settings = BacktestSettings(policies=(), history="full")
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [week])
     with progress_bar(quiet=False) as progress:
         found = list(run_study([StudyTask("perplexity", t) for t in work], map=process_map(jobs), progress=progress))
@@ -142,7 +146,8 @@ def _fit(replay: Replay, subjects: Sequence[Subject], week: int, jobs: int) -> P
         for model in known[0]["models"]
     }
     closed = [case["gap_closed"]["completion"] for case in known if case["gap_closed"]["completion"] is not None]
-    return {"gap_closed": _mean(closed), "fit": models, "fit_cases": len(known)}
+    ahead = [case["models"]["klda"]["completion"] - case["models"]["lda-last"]["completion"] for case in known]
+    return {"gap_closed": _mean(closed), "ahead_of_last_lda": _mean(ahead), "fit": models, "fit_cases": len(known)}
 
 
 def _closed_figures(summary: Plain) -> Plain:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from math import isnan, nan
 from typing import Any
 
@@ -145,14 +146,33 @@ class Task:
 
 
 def cross_fitted(task: Task, n_words: int, n_topics: int, *, folds: int, seed: int) -> Fit:
-    """The scores of documents under LDA of the same window, each fold scored by a model of the others."""
-    n = len(task.documents.indptr) - 1
-    fold_of = np.random.default_rng(seed).permutation(np.arange(n) % folds)  # (D,)
+    """The scores of documents under LDA of the same window, each fold scored by a model of the others.
+
+    Copies of a text are in one fold: otherwise a repost would be predicted by a model that has read it.
+    """
+    text = distinct_texts(task.documents)  # (D,)
+    fold_of = np.random.default_rng(seed).permutation(np.arange(text.max() + 1) % folds)[text]  # (D,)
     parts = []
-    for fold in range(folds):
+    for fold in np.unique(fold_of).tolist():
         others = take(task.documents, np.flatnonzero(fold_of != fold))
         parts.append((fit_lda(others, n_words, n_topics, seed=seed), task.take(fold_of == fold)))
     return _mean_fit(parts)
+
+
+def distinct_texts(documents: Bags) -> NDArray[np.int64]:
+    """The number of each document's text; documents of the same words have the same. # (D,)
+
+    >>> from klda.model.bags import TokenBags
+    >>> distinct_texts(TokenBags.of([[3, 1], [2], [1, 3]])).tolist()
+    [0, 1, 0]
+    """
+    numbers: dict[bytes, int] = {}
+    found = []
+    for start, end in pairwise(documents.indptr.tolist()):
+        order = np.argsort(documents.words[start:end])
+        key = np.stack([documents.words[start:end][order], documents.counts[start:end][order]]).tobytes()
+        found.append(numbers.setdefault(key, len(numbers)))
+    return np.array(found, dtype=np.int64)
 
 
 def _mean_fit(parts: Sequence[tuple[LDA, Task]]) -> Fit:

@@ -39,15 +39,16 @@ def out_of_place(evidence: Evidence, first: Ints) -> dict[int, str]:
 
 
 def breaking(evidence: Evidence, first: Ints) -> Ints:
-    """Columns of candidates that burst in the last window beside several of the `first` keywords."""
+    """Columns of candidates that burst in the last window beside several `first` keywords that are still listed."""
     history, last = evidence.history, evidence.last
     n_candidates = len(evidence.candidates)
     windows = history.documents.window.astype(np.int64)
     observed = history.observed.values.astype(np.int64)
     counts = window_counts(history.observed.indptr, observed, windows, history.n_windows, n_candidates)
     carried = candidates_in(last)  # (D, Q)
-    beside = ((carried.T @ carried[:, first]).toarray() >= BESIDE).sum(axis=1)  # (Q,)
-    found = np.flatnonzero(shared_bursts(counts.astype(np.float64), beside, len(first)))
+    listed = np.intersect1d(first, evidence.current)
+    beside = ((carried.T @ carried[:, listed]).toarray() >= BESIDE).sum(axis=1)  # (Q,)
+    found = np.flatnonzero(shared_bursts(counts.astype(np.float64), beside, len(listed)))
     return np.setdiff1d(found, evidence.current)
 
 

@@ -49,8 +49,8 @@ class KLDAPolicy(ScoredPolicy):
     """
 
     n_topics: int = 5
-    half_life: float = 0.7
-    strength: float = 1000.0
+    half_life: float = 0.5
+    strength: float = 300.0
     iterations: int = 150
     """Of training."""
     n_words: int = 4000

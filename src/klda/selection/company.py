@@ -42,9 +42,9 @@ class Company:
 
     @property
     def usual(self) -> float:
-        """The company that the first keywords still on the list usually keep, a few doubtful posts allowed for."""
+        """The mean company of the first keywords still on the list, a few doubtful posts allowed for."""
         rates = (self.accompanied + 1.0) / (self.posts + 10.0)
-        return float(np.median(rates[self.first])) if self.first.any() else 0.0
+        return float(np.mean(rates[self.first])) if self.first.any() else 0.0
 
 
 def company(observed: Bools, first: Bools, active: Bools, weight: Floats) -> Company:
@@ -73,17 +73,17 @@ def strangers(known: Company) -> Bools:
     return np.asarray((known.posts >= FEWEST_POSTS) & (at_most < STRANGE * known.usual))
 
 
-def shared_bursts(counts: Floats, beside: Ints, n_first: int) -> Bools:
-    """Words that burst in the last window beside at least half of the first keywords, and at least two. # (Q,)
+def shared_bursts(counts: Floats, beside: Ints, n_listed: int) -> Bools:
+    """Words that burst in the last window beside at least half of the keywords, and at least two. # (Q,)
 
-    `counts` (Q, windows) are posts a window; `beside` (Q,) is beside how many first keywords each word was seen in the
-    last window, at least `BESIDE` times.
+    `counts` (Q, windows) are posts a window; `beside` (Q,) is beside how many of the `n_listed` first keywords that are
+    still on the list each word was seen in the last window, at least `BESIDE` times.
 
-    >>> shared_bursts(np.array([[0, 1, 30], [0, 1, 30], [20, 22, 30]]), np.array([4, 1, 4]), n_first=6)
+    >>> shared_bursts(np.array([[0, 1, 30], [0, 1, 30], [20, 22, 30]]), np.array([4, 1, 4]), n_listed=6)
     array([ True, False, False])
     """
     if counts.shape[1] < 3:
         return np.zeros(len(counts), dtype=np.bool_)
     before = counts[:, -7:-1].mean(axis=1)
     rise = (counts[:, -1] - before) / np.sqrt(before + 1.0)
-    return np.asarray((rise > BURST) & (counts[:, -1] >= FEWEST_BURSTING) & (beside >= max(2, (n_first + 1) // 2)))
+    return np.asarray((rise > BURST) & (counts[:, -1] >= FEWEST_BURSTING) & (beside >= max(2, (n_listed + 1) // 2)))
