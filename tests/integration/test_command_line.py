@@ -74,6 +74,9 @@ def test_train_topics_and_recommend_share_one_model(klda, corpus, tmp_path):
     shown = klda("topics", model, "-k", "hospital,nurse", "--words", "4", "--format", "json")
     topics = json.loads(shown.stdout)["topics"]
     assert [len(topic) for topic in topics] == [4, 4, 4]
+    table = klda("topics", model, "-k", "hospital,nurse", "--words", "4").stdout
+    assert "What hospital, nurse would bring" in table
+    assert all(entry["word"] in table for topic in topics for entry in topic)
     advice = klda("recommend", "--model", model, "-k", HEALTH, "--format", "json")
     assert advice.exit_code == 0, advice.output
     assert set(json.loads(advice.stdout)["per_keyword"]) == set(HEALTH.split(","))

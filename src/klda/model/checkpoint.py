@@ -50,12 +50,13 @@ def read(folder: Path, name: str) -> tuple[dict[str, torch.Tensor], dict[str, An
         content = (folder / weights).read_bytes()
     except FileNotFoundError as error:
         raise FormatError(f"{error.filename}: missing; {folder} holds no complete {name}") from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FormatError(f"{path}: damaged or not from klda ({error!r})") from error
     if hashlib.sha256(content).hexdigest() != digest:
         raise FormatError(f"{folder / weights}: damaged, its checksum differs from the one in {path.name}")
     try:
-        return parse_tensors(content), facts
+        with torch.device("cpu"):  # else they would go to whatever device is the default
+            return parse_tensors(content), facts
     except SafetensorError as error:
         raise FormatError(f"{folder / weights}: not readable as safetensors ({error})") from error
 

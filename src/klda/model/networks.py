@@ -39,9 +39,8 @@ class KeywordBags:
         tensor([0, 2, 2])
         """
         flat = [keyword for one in sets for keyword in one]
-        lengths = torch.tensor([0, *(len(one) for one in sets)], dtype=torch.long)
-        start = lengths.cumsum(0)[:-1]
-        return cls(torch.tensor(flat, dtype=torch.long, device=device), start.to(device))
+        lengths = torch.tensor([0, *(len(one) for one in sets)], dtype=torch.long, device=device)
+        return cls(torch.tensor(flat, dtype=torch.long, device=device), lengths.cumsum(0)[:-1])
 
 
 class TopicWord(Protocol):
@@ -175,7 +174,7 @@ class TopicPriorNetwork(nn.Module):
         self.floor = floor
         self.layers = KeywordLayers(n_keywords, hidden, generator)
         self.weight = nn.Parameter(_uniform((hidden[-1], n_topics), hidden[-1], generator))
-        self.bias = nn.Parameter(torch.full((n_topics,), 0.5413))  # softplus⁻¹(1)
+        self.bias = nn.Parameter(torch.full((n_topics,), 0.5413, device=generator.device))  # softplus⁻¹(1)
 
     def forward(self, bags: KeywordBags) -> Tensor:
         """Positive numbers. # (S, K)"""
@@ -186,4 +185,4 @@ class TopicPriorNetwork(nn.Module):
 def _uniform(shape: tuple[int, ...], n_in: int, generator: torch.Generator) -> Tensor:
     """Uniform on ±1/√n_in, as dense layers usually start."""
     bound = n_in**-0.5
-    return torch.empty(shape).uniform_(-bound, bound, generator=generator)
+    return torch.empty(shape, device=generator.device).uniform_(-bound, bound, generator=generator)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,7 +51,8 @@ def read(folder: Path, make: Callable[..., Model], *, device: str) -> Model:
         model.vocabulary_, model.candidates_ = runs.names_from_facts(facts)
         model.history_ = [(stage, at, value) for stage, at, value in facts["history"]]
         model.mean_length_ = float(facts["mean_length"])
-        model.keyword_words_ = Ragged(tensors["keyword_words.indptr"].numpy(), tensors["keyword_words.values"].numpy())
+        _check_shapes(model, tensors)
+        model.keyword_words_ = _keyword_words(tensors, len(model.vocabulary_))
         model.word_frequency_ = tensors["word_frequency"].numpy()
         model.keyword_frequency_ = tensors["keyword_frequency"].numpy()
         model.parameters_ = initial_parameters(
@@ -61,6 +63,30 @@ def read(folder: Path, make: Callable[..., Model], *, device: str) -> Model:
             generator=torch.Generator(),
         )
         runs.copy_into(model.parameters_, tensors)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise FormatError(f"{folder}: not a model of this version ({error}); train it again") from error
     return model
+
+
+def _check_shapes(model: Fitted, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Refuses a record whose settings ask for other sizes than it has, before anything of these sizes is made."""
+    n_keywords, n_words, hidden = len(model.candidates_), len(model.vocabulary_), model.settings_.hidden
+    layers = {"keyword": (n_keywords, hidden[0])} | {f"dense.{2 * i}": pair for i, pair in enumerate(pairwise(hidden))}
+    wanted = {f"parameters.topic_word.layers.{name}": shape for name, shape in layers.items()} | {
+        "parameters.topic_word.output": (hidden[-1] + 1, model.n_topics_, n_words),
+        "keyword_words.indptr": (n_keywords + 1,),
+        "keyword_frequency": (n_keywords,),
+        "word_frequency": (n_words,),
+    }
+    for name, shape in wanted.items():
+        if tuple(tensors[name].shape) != shape:
+            raise ValueError(f"{name} has shape {tuple(tensors[name].shape)} instead of {shape}")
+
+
+def _keyword_words(tensors: Mapping[str, torch.Tensor], n_words: int) -> Ragged:
+    """The words of each candidate, once it is clear that they are words."""
+    found = Ragged(tensors["keyword_words.indptr"].numpy(), tensors["keyword_words.values"].numpy())
+    ends_meet = found.indptr[0] == 0 and found.indptr[-1] == len(found.values) and (found.lengths >= 0).all()
+    if not ends_meet or found.values.dtype.kind != "i" or ((found.values < 0) | (found.values >= n_words)).any():
+        raise ValueError("keyword_words are not words of the vocabulary")
+    return found

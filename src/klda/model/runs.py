@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from klda.corpus.vocabulary import Vocabulary
@@ -25,7 +26,7 @@ from klda.types import Keyword, KeywordSet, Progress, silent
 
 RUN = "checkpoint"
 
-MAY_CHANGE = {"max_iterations", "pretraining_iterations", "patience", "min_improvement", "device"}
+MAY_CHANGE = {"max_iterations", "pretraining_iterations", "patience", "min_improvement"}
 """Settings that may differ when a run is resumed: they say when to stop, not what is computed."""
 
 
@@ -152,6 +153,8 @@ def names_as_facts(vocabulary: Vocabulary, candidates: KeywordSet) -> dict[str, 
 def names_from_facts(facts: Mapping[str, Any]) -> tuple[Vocabulary, KeywordSet]:
     """What `names_as_facts` was given."""
     words = facts["vocabulary"]
+    if not len(words["words"]) == len(words["forms"]) == len(words["form_counts"]):
+        raise ValueError("the vocabulary does not have forms for each of its words")
     vocabulary = Vocabulary(
         tuple(words["words"]),
         tuple(tuple(forms) for forms in words["forms"]),
@@ -164,4 +167,9 @@ def names_from_facts(facts: Mapping[str, Any]) -> tuple[Vocabulary, KeywordSet]:
 def copy_into(parameters: Parameters, tensors: Mapping[str, Tensor]) -> None:
     """Overwrites parameters with those of a record."""
     for name, tensor in parameters.tensors().items():
-        tensor.copy_(tensors[f"parameters.{name}"])
+        found = tensors[f"parameters.{name}"]
+        if found.shape != tensor.shape:  # a copy would spread fewer numbers over more
+            raise ValueError(f"{name} has shape {tuple(found.shape)} instead of {tuple(tensor.shape)}")
+        if not bool(torch.isfinite(found).all()):
+            raise ValueError(f"{name} holds what is no finite number")
+        tensor.copy_(found)

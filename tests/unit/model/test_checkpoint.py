@@ -43,7 +43,7 @@ def test_a_write_that_dies_before_its_end_leaves_the_old_record(tmp_path: Path, 
     assert checkpoint.read(tmp_path, "model")[1] == {"first": True}
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "gone", "json", "pickle", "newer", "elsewhere"])
+@pytest.mark.parametrize("damage", ["cut", "flip", "gone", "json", "deep", "pickle", "newer", "elsewhere"])
 def test_a_damaged_or_foreign_record_gives_our_error(tmp_path: Path, damage: str):
     checkpoint.write(tmp_path, "model", TENSORS, {})
     weights = next(tmp_path.glob("*.safetensors"))
@@ -57,6 +57,8 @@ def test_a_damaged_or_foreign_record_gives_our_error(tmp_path: Path, damage: str
         weights.unlink()
     elif damage == "json":
         record.write_text("{")
+    elif damage == "deep":
+        record.write_text("[" * 100_000)
     elif damage == "pickle":
         record.write_bytes(pickle.dumps({"version": 1}))
     else:

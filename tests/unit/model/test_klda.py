@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Ragged
 from klda.errors import DataError, FormatError, SettingError, TrainingError
+from klda.model import checkpoint
 from klda.model.klda import KLDA
 from klda.model.settings import Settings
 from tests.unit.model.small import corpus_of, random_data
@@ -157,6 +158,61 @@ def test_a_model_that_lacks_a_part_gives_our_error(model: KLDA, tmp_path: Path, 
         KLDA.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("n_topics", 10**9),
+        ("parameters", {"hidden": [10**9, 8]}),
+        ("candidates", []),
+        ("candidates", [{"text": None, "forms": []}]),
+        ("vocabulary", "words"),
+        ("vocabulary", {"forms": []}),
+    ],
+)
+def test_settings_that_do_not_fit_the_numbers_give_our_error(model: KLDA, tmp_path: Path, part: str, value: object):
+    """And nothing of the size that they ask for is made."""
+    model.save(tmp_path)
+    tensors, facts = checkpoint.read(tmp_path, "model")
+    changed = facts[part] | value if isinstance(value, dict) else value
+    checkpoint.write(tmp_path, "model", tensors, facts | {part: changed})
+    with pytest.raises(FormatError, match="not a model of this version"):
+        KLDA.load(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["gone", "one number", "one more"])
+@pytest.mark.parametrize(
+    "name", ["parameters.theta", "parameters.topic_word.output", "keyword_words.indptr", "word_frequency"]
+)
+def test_numbers_that_do_not_fit_the_settings_give_our_error(model: KLDA, tmp_path: Path, name: str, damage: str):
+    model.save(tmp_path)
+    tensors, facts = checkpoint.read(tmp_path, "model")
+    found = tensors.pop(name).flatten()
+    if damage != "gone":
+        tensors[name] = found[:1] if damage == "one number" else torch.cat([found, found[:1]])
+    checkpoint.write(tmp_path, "model", tensors, facts)
+    with pytest.raises(FormatError, match="not a model of this version"):
+        KLDA.load(tmp_path)
+
+
+def test_a_model_of_numbers_that_are_none_gives_our_error(model: KLDA, tmp_path: Path):
+    model.save(tmp_path)
+    tensors, facts = checkpoint.read(tmp_path, "model")
+    tensors["parameters.theta"][1] = torch.nan
+    checkpoint.write(tmp_path, "model", tensors, facts)
+    with pytest.raises(FormatError, match="theta holds what is no finite number"):
+        KLDA.load(tmp_path)
+
+
+@pytest.mark.parametrize("value", [-1, 13])
+def test_keywords_of_words_that_there_are_not_give_our_error(model: KLDA, tmp_path: Path, value: int):
+    model.save(tmp_path)
+    tensors, facts = checkpoint.read(tmp_path, "model")
+    tensors["keyword_words.values"][0] = value
+    checkpoint.write(tmp_path, "model", tensors, facts)
+    with pytest.raises(FormatError, match="not words of the vocabulary"):
+        KLDA.load(tmp_path)
+
+
 def test_a_stopped_fit_resumes_to_the_same_model(model: KLDA, corpus: Corpus, tmp_path: Path):
     def interrupt(stage: str, done: int, total: int | None = None, **facts: float) -> None:
         if stage == "training" and done == 3:
@@ -204,6 +260,19 @@ def test_a_new_window_may_bring_new_words_and_candidates(model: KLDA, corpus: Co
     np.testing.assert_allclose(after[:, :13] / after[:, :13].sum(1, keepdims=True), before, rtol=1e-4)
     assert (after[:, 13] > 0).all()
     assert grown.topic_word(["fresh"]).shape == (2, 14)
+
+
+def test_a_new_window_goes_on_from_what_is_known(corpus: Corpus):
+    longer = QUICK | {"pretraining_iterations": 60, "learning_rate": 0.03}
+    grown = KLDA(**longer).fit(corpus)
+    at_first = grown.history_[0][2]
+    learned = max(bound for stage, _, bound in grown.history_ if stage == "pretraining")
+    wider = replace(corpus, vocabulary=corpus.vocabulary.extend({"fresh": {"fresh": 9}}))
+    grown.partial_fit(wider)
+    assert learned > at_first + 0.05
+    assert grown.history_[0][2] == pytest.approx(learned, abs=0.02)
+    assert len(grown.vocabulary_) == len(corpus.vocabulary) + 1
+    assert grown.transform(wider).shape == (60, 2)
 
 
 def test_a_window_whose_vocabulary_is_another_is_refused(corpus: Corpus):

@@ -8,7 +8,8 @@ import torch
 
 from klda.errors import DataError, TrainingError
 from klda.model.data import TrainingData
-from klda.model.objective import initial_parameters, initial_theta
+from klda.model.networks import KeywordBags
+from klda.model.objective import Parameters, initial_parameters, initial_theta
 from klda.model.prior import log_partition_gradient
 from klda.model.settings import Settings
 from klda.model.trainer import PRETRAINING, TRAINING, Trainer, split
@@ -134,6 +135,54 @@ def test_the_exact_posterior_needs_no_parameters_and_bounds_at_least_as_tightly(
         trainer.state.position.stage = TRAINING
     assert len(exact.state.keyword_logits.values) == 0
     assert exact.step() > epsilon.step()
+
+
+class LogLinear(torch.nn.Module):
+    """Another g: every keyword adds its own scores of words to those of a background; all topics start apart."""
+
+    def __init__(self, n_keywords: int, n_topics: int, n_words: int) -> None:
+        super().__init__()
+        start = torch.randn(n_topics, n_words, generator=torch.Generator().manual_seed(0))
+        self.keyword = torch.nn.Parameter(torch.zeros(n_keywords, n_topics * n_words))
+        self.background = torch.nn.Parameter(0.1 * start)
+
+    def log_distribution(self, bags: KeywordBags) -> torch.Tensor:
+        scores = torch.nn.functional.embedding_bag(bags.keywords, self.keyword, bags.start, mode="sum")
+        return torch.log_softmax(scores.view(-1, *self.background.shape) + self.background, -1)
+
+    def word_log_probability(self, bags: KeywordBags, bag: torch.Tensor, word: torch.Tensor) -> torch.Tensor:
+        return self.log_distribution(bags)[bag, :, word]
+
+    def penalised(self) -> list[tuple[torch.nn.Parameter, int]]:
+        return [(self.keyword, len(self.keyword))]
+
+
+class Constant(torch.nn.Module):
+    """Another f: the same weak preference for few topics, with nothing to train."""
+
+    def forward(self, bags: KeywordBags) -> torch.Tensor:
+        return torch.full((len(bags), QUICK.n_topics), 0.5)
+
+
+def test_another_g_and_f_plug_in():
+    data = random_data()
+    settings = replace(QUICK, pretraining_iterations=30, max_iterations=10, learning_rate=0.05)
+
+    def start() -> Trainer:
+        parts = split(data, settings)
+        theta = torch.nn.Parameter(initial_theta(parts.training.keyword_frequency, settings))
+        g = LogLinear(data.n_keywords, settings.n_topics, data.n_words)
+        return Trainer(Parameters(g, Constant(), theta), parts, settings)
+
+    whole, again = start(), start()
+    kept: list[tuple[dict[str, torch.Tensor], dict[str, object]]] = []
+    whole.run(save=lambda state: kept.append((copied(state.tensors()), state.facts())))
+    bounds = [value for stage, _, value in whole.state.position.history if stage == PRETRAINING]
+    assert max(bounds) > bounds[0] + 0.01
+    assert {"topic_word.keyword", "topic_word.background"} < whole.state.parameters.tensors().keys()
+    again.state.restore(*kept[3])
+    again.run()
+    assert same(again.state.tensors(), whole.state.tensors())
 
 
 def test_only_the_pairs_of_visited_documents_move():
