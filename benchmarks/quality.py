@@ -12,6 +12,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benchmarks.quality_page import rewrite
@@ -35,13 +36,16 @@ ABLATIONS: dict[str, Plain] = {
 """Each ingredient of the default off, one at a time, as open loops see it."""
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
 LOOPS = ("static", "klda", *LOOP_ABLATIONS, "counting-scored", "cooccurrence", "labels-last-week", "labels-next-week")
+QUICK_LOOPS = ("static", "klda", "labels-next-week")
 TOPS = (2, 3)
+SHOCK = 2.0
+"""A week of shock has so many times as many posts on the subject as its median week."""
 
 
 def main() -> None:
     """Runs what the archives at hand allow, and prints it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two subjects × two weeks")
+    parser.add_argument("--quick", action="store_true", help="two subjects × two weeks, no ablation")
     parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
     parser.add_argument("--split", default="score", help="subjects to run: settings were chosen on `tune`")
     parser.add_argument("--only", choices=["congress_2020", "reddit_2013"], help="one archive, the page left alone")
@@ -65,19 +69,22 @@ def congress(data: Path, given: argparse.Namespace) -> Plain:
     engagement = data / "congress_2016_engagement.parquet"
     replay = _replay(data / "congress_2020.parquet", subjects, given, engagement if engagement.exists() else None)
     windows = windows_to_test("2" if given.quick else given.weeks, replay.archive)
-    return _open(replay, subjects, windows, given.jobs) | _fit(replay, subjects, windows[0], given.jobs)
+    ablations = {} if given.quick else ABLATIONS
+    fitted = subjects[: 1 if given.quick else None]
+    found = _open(replay, subjects, windows, given.jobs, ablations)
+    return found | _fit(replay, fitted, windows[0], given.jobs)
 
 
 def reddit(data: Path, given: argparse.Namespace) -> Plain:
     """Closed loop on titles whose subject is known, and the open loop beside it, which says little here."""
     subjects = load_subjects(data / "subjects_reddit_2013.json", given.split)[: 2 if given.quick else None]
     replay = _replay(data / "reddit_2013.parquet", subjects, given, None)
-    names = tuple(name.strip() for name in given.loops.split(","))
+    names = QUICK_LOOPS if given.quick else tuple(name.strip() for name in given.loops.split(","))
     settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
     jobs = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
     summary = closed_summary(_run(jobs, given.jobs, "reddit_2013, closed loop"), names)
     closed = _closed_figures(summary)
-    opened = {} if given.quick else _open(replay, subjects, [replay.archive.n_windows - 1], given.jobs)
+    opened = {} if given.quick else _open(replay, subjects, [replay.archive.n_windows - 1], given.jobs, ABLATIONS)
     return opened | closed | {"closed_loop": summary}
 
 
@@ -87,11 +94,13 @@ def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespac
         return open_replay([archive], subjects, Reading({}), "7d", work=work, training=training, progress=progress)
 
 
-def _open(replay: Replay, subjects: Sequence[Subject], windows: Sequence[int], jobs: int) -> Plain:
+def _open(
+    replay: Replay, subjects: Sequence[Subject], windows: Sequence[int], jobs: int, ablations: dict[str, Plain]
+) -> Plain:
     """The figures of an open loop over these weeks, with history `static`: see docs/benchmarks.md for why."""
-    names = (*policy_names("all"), *ABLATIONS)
+    names = (*policy_names("all"), *ablations)
     settings = BacktestSettings(
-        policies=names, history="static", tops=TOPS, training=replay.training, policy_settings=ABLATIONS
+        policies=names, history="static", tops=TOPS, training=replay.training, policy_settings=ablations
     )
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, windows)
     cases = sorted(_run(work, jobs, "open loop"), key=lambda case: (case["week"], case["subject"]))
@@ -157,7 +166,23 @@ def _closed_figures(summary: Plain) -> Plain:
     gap = None
     if {"klda", "static", "labels-next-week"} <= f1.keys():
         gap = round(_ratio(f1["klda"] - f1["static"], f1["labels-next-week"] - f1["static"]) or 0.0, 3)
-    return {"closed_loop_f1": f1.get("klda"), "closed_loop_gap": gap}
+    return {"closed_loop_f1": f1.get("klda"), "closed_loop_gap": gap, "shock_recall": _shock_recall(summary)}
+
+
+def _shock_recall(summary: Plain) -> float | None:
+    """Recall of the default ÷ that of `static`, in weeks with twice a subject's usual number of posts, the median."""
+    ours, theirs = [], []
+    for found in summary["subjects"].values():
+        if not {"klda", "static"} <= found.keys():
+            continue
+        before = found["static"]["weeks"]
+        posts = [w["precision"] * w["volume"] / w["recall"] if w["recall"] else 0.0 for w in before]  # on the subject
+        for week, n, now in zip(before, posts, found["klda"]["weeks"], strict=True):
+            if n >= SHOCK * median(posts):
+                ours.append(now["recall"])
+                theirs.append(week["recall"])
+    ratio = _ratio(_mean(ours), _mean(theirs))
+    return None if ratio is None else round(ratio, 3)
 
 
 def _run(jobs: Sequence[Any], processes: int, title: str) -> list[Plain]:

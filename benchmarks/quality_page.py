@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.markdown import closed_loop, open_loop
+from benchmarks.markdown import closed_loop, open_loop, text
 
 Plain = dict[str, Any]
 BEGIN, END = "<!-- quality: begin -->", "<!-- quality: end -->"
@@ -17,8 +17,10 @@ FIGURES = (
     "coverage_vs_viral",
     "corrected_skill",
     "gap_closed",
+    "ahead_of_last_lda",
     "closed_loop_f1",
     "closed_loop_gap",
+    "shock_recall",
 )
 
 
@@ -37,12 +39,14 @@ def tables(archives: dict[str, Plain]) -> str:
         parts.append(f"### `{name}`\n\n{_figures(found)}")
         if "open_loop" in found:
             parts.append(f"Open loop:\n\n{open_loop(found['open_loop'], lambda p: '~' not in p)}")
+            parts.append(_paired(found["open_loop"]))
             parts.append(f"One ingredient of `klda` off at a time:\n\n{_ablation(found['open_loop'])}")
             parts.append(_losses(found["open_loop"]))
         if "fit" in found:
             parts.append(_fit(found))
         if "closed_loop" in found:
             parts.append(f"Closed loop:\n\n{closed_loop(found['closed_loop'])}")
+            parts.append(_paired_loops(found["closed_loop"]))
             parts.append(_subjects(found["closed_loop"]))
     return "\n" + "\n".join(part.rstrip() + "\n" for part in parts) + "\n"
 
@@ -68,6 +72,27 @@ def _ablation(summary: Plain) -> str:
             ]
             lines.append(f"| {name.partition('~')[2] or '`klda`, everything on'} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _paired(summary: Plain) -> str:
+    """How far the default is ahead of every other policy in accuracy, case by case."""
+    tops = list(summary["ceiling"])
+    columns = [f"top {t}, {reading}" for t in tops for reading in ("raw", "corrected")]
+    lines = ["| ahead of | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    for name in summary["paired"].get("klda", {}):
+        if "~" not in name:
+            cells = [text(part["paired"]["klda"][name][t]) for t in tops for part in (summary, summary["corrected"])]
+            lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    comparisons = f"{summary['n_comparisons']} comparisons in all"
+    return f"Accuracy of `klda` less that of others, paired ({comparisons}):\n\n" + "\n".join(lines)
+
+
+def _paired_loops(summary: Plain) -> str:
+    """How far every policy is ahead of the first list, week by week."""
+    lines = ["| less `static` | F1 | recall |", "|---|---|---|"]
+    for name, found in summary["paired"].items():
+        lines.append(f"| `{name}` | {text(found['static']['f1'], 3)} | {text(found['static']['recall'], 3)} |")
+    return "Paired differences:\n\n" + "\n".join(lines)
 
 
 def _losses(summary: Plain) -> str:
