@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,16 +18,16 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.scale_ray import on_ray
 from klda.corpus.corpus import Corpus, every
 from klda.corpus.out_of_core import prepare
-from klda.corpus.shards import ShardedCorpus
 from klda.corpus.simulation import World, write
 from klda.corpus.text import TextSettings
 from klda.evaluation.parallel import one_thread
+from klda.model.beginnings import first_parameters
 from klda.model.data import training_data
-from klda.model.klda import KLDA
 from klda.model.settings import Settings
-from klda.model.trainer import TRAINING, split
+from klda.model.trainer import TRAINING, Trainer, split
 from klda.policies.evidence import Evidence
 from klda.policies.klda import KLDAPolicy
 from klda.policies.recommend import recommend
@@ -93,11 +92,10 @@ def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, An
     }
 
 
-def trainer_of(corpus: Corpus, settings: Settings) -> Any:
+def trainer_of(corpus: Corpus, settings: Settings) -> Trainer:
     """A trainer of the full model at its start."""
-    from benchmarks.training import trainer_of as start
-
-    trainer = start(split(training_data(corpus), settings), settings)
+    parts = split(training_data(corpus), settings)
+    trainer = Trainer(first_parameters(parts, settings), parts, settings)
     trainer.state.position.stage = TRAINING
     return trainer
 
@@ -142,31 +140,6 @@ class TimedPolicy(KLDAPolicy):
         words = super().estimate(evidence, background, generator=generator, progress=progress)
         self.estimating = time.process_time() - start
         return words
-
-
-def on_ray(folder: Path, workers: int, batch: int, iterations: int) -> dict[str, Any]:
-    """Seconds of an iteration with so many workers of one thread each, from the start-up's to the end's difference."""
-    from klda.scale.cluster import connected
-    from klda.scale.training import train
-
-    lengths = (iterations // 5, iterations)
-    taken = []
-    with connected(cpus=max(2, workers)):
-        for n in lengths:
-            model = KLDA(batch_size=batch, pretraining_iterations=0, max_iterations=n, check_every=10**6, patience=None)
-            with tempfile.TemporaryDirectory(dir=folder.parent) as run:
-                start = time.perf_counter()
-                trained = train(model, folder, Path(run), workers=workers)
-                taken.append(time.perf_counter() - start)
-    gradient = sum(tensor.numel() * tensor.element_size() for tensor in trained.parameters_.tensors().values())
-    return {
-        "workers": workers,
-        "batch": batch,
-        "iteration_milliseconds": round(1000 * (taken[1] - taken[0]) / (lengths[1] - lengths[0]), 2),
-        "start_seconds": round(taken[0], 1),
-        "gradient_megabytes": round(gradient / 2**20, 2),
-        "words": len(ShardedCorpus.open(folder).vocabulary),
-    }
 
 
 class Clock:

@@ -45,7 +45,15 @@ def test_a_cost_is_fitted_as_a_start_and_so_much_a_post():
 
 
 def test_figures_follow_from_points():
-    runs = [{"iteration_milliseconds": ms, "gradient_megabytes": 10.0, "peak_memory_mb": 9000} for ms in (50, 30, 20)]
+    runs = [
+        {
+            "iteration_milliseconds": step,
+            "communication_milliseconds": speaking,
+            "gradient_megabytes": 10.0,
+            "peak_memory_mb": 9000,
+        }
+        for step, speaking in ((50, 0), (30, 10), (19, 0))
+    ]
     sizes = [(1_000, 0.2), (100_000, 20.0), (1_000_000, 200.0)]
     found = summary({"documents": [point(n, seconds, n // 1000) for n, seconds in sizes], "ray": runs})
     assert (found["linearity"], found["peak_memory_mb"], found["ray_speedup"]) == (1.0, 1000, 1.67)
