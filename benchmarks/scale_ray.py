@@ -68,9 +68,7 @@ def timed_steps(config: dict[str, Any]) -> None:
             "words": parts.training.n_words,
             "iteration_milliseconds": _milliseconds(whole),
             "communication_milliseconds": _milliseconds(speaking),
-            "gradient_megabytes": round(
-                sum(t.numel() * t.element_size() for t in parameters.tensors().values()) / 2**20, 2
-            ),
+            "gradient_megabytes": round(gradient / 2**20, 2),
         }
         (Path(config["run"]) / FOUND).write_text(json.dumps(found), encoding="utf-8")
 
