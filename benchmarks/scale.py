@@ -9,7 +9,7 @@ with those that are missing. Prints JSON:
                    linearity_with_start leaves it in, linearity_of_processor_time is disturbed less by other work
   peak_memory_mb   RssAnon + RssShmem of all processes of a point, the largest of all points on one machine
   ray_speedup      time of an iteration with one worker over that with two on equal work: twice the batch against two
-                   batches at once, one thread a worker
+                   batches at once, one thread a worker; of the larger batch, communication has both
   points           what was measured at each size
   cost             what a billion posts would take, from a model fitted to the points (benchmarks.scale_cost)
 """
@@ -38,8 +38,8 @@ ALL_POSTS = (*POSTS, 10_000_000)
 CANDIDATES = (40, 400, 4_000, 5_000)
 CANDIDATE_POSTS = 200_000
 MEMORY = 4 << 30
-BATCH = 1024
-"""Documents a worker and step on Ray."""
+BATCHES = (1024, 4096)
+"""Documents a worker and step on Ray; figures are of the last, since a corpus that needs several machines bears it."""
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--posts", type=_numbers, help="other numbers of posts, as 10000,100000")
     parser.add_argument("--candidates", type=_numbers, default=CANDIDATES)
     parser.add_argument("--candidate-posts", type=int, default=CANDIDATE_POSTS, help="posts to choose candidates from")
-    parser.add_argument("--iterations", type=int, default=500, help="of each run on Ray")
+    parser.add_argument("--iterations", type=int, default=200, help="of each run on Ray")
     parser.add_argument("--only", choices=["documents", "candidates", "ray"], help="measure one part")
     parser.add_argument("--work", type=Path, help="folder that keeps points; a temporary one if left out")
     arguments = parser.parse_args()
@@ -97,7 +97,7 @@ def candidate_points(candidates: Sequence[int], posts: int, work: Path) -> list[
 
 
 def ray_points(posts: int, iterations: int, work: Path) -> list[Point]:
-    """One worker with a double batch, two workers with a batch each, one worker with a batch."""
+    """For each batch: one worker with a double one, two workers with one each, one worker with one."""
     file, folder = work / f"{posts}.parquet", work / f"ray-{posts}"
 
     def measure(point: Point) -> Point:
@@ -107,7 +107,7 @@ def ray_points(posts: int, iterations: int, work: Path) -> list[Point]:
             file.unlink()
         return measured(point)
 
-    cases = ((1, 2 * BATCH), (2, BATCH), (1, BATCH))
+    cases = [case for batch in BATCHES for case in ((1, 2 * batch), (2, batch), (1, batch))]
     common = {"kind": "ray", "folder": str(folder), "iterations": iterations}
     points = [common | {"workers": workers, "batch": batch} for workers, batch in cases]
     found = [once(point, work, partial(measure, point)) for point in points]
@@ -152,18 +152,24 @@ def summary(points: dict[str, list[Point]]) -> Point:
         "cores": len(os.sched_getaffinity(0)),
     }
     if "ray" in points:
-        double, together, alone = points["ray"]
-        step, speaking = together["iteration_milliseconds"], together["communication_milliseconds"]
-        found["ray_speedup"] = round(double["iteration_milliseconds"] / step, 2)
-        found["communication"] = {
-            "compute_milliseconds_a_step": round(step - speaking, 2),
-            "compute_milliseconds_a_step_alone": alone["iteration_milliseconds"],
-            "communication_milliseconds_a_step": speaking,
-            "gradient_megabytes": together["gradient_megabytes"],
-        }
+        steps = [communication(*points["ray"][i : i + 3]) for i in range(0, len(points["ray"]), 3)]
+        found["ray_speedup"], found["communication"] = steps[-1]["speedup"], steps
     if len(documents) > 1:
-        found["cost"] = cost(documents, found.get("communication"))
+        found["cost"] = cost(documents, found["communication"][-1] if "ray" in points else None)
     return found | {"points": points}
+
+
+def communication(double: Point, together: Point, alone: Point) -> Point:
+    """What two workers gain over one on equal work, and what of a step they spend on each other."""
+    step, speaking = together["iteration_milliseconds"], together["communication_milliseconds"]
+    return {
+        "batch": together["batch"],
+        "speedup": round(double["iteration_milliseconds"] / step, 2),
+        "compute_milliseconds_a_step": round(step - speaking, 2),
+        "compute_milliseconds_a_step_alone": alone["iteration_milliseconds"],
+        "communication_milliseconds_a_step": speaking,
+        "gradient_megabytes": together["gradient_megabytes"],
+    }
 
 
 def linearity(points: Sequence[Point], seconds: Callable[[Point], float], *, start: bool = False) -> float | None:

@@ -51,13 +51,14 @@ def test_figures_follow_from_points():
             "communication_milliseconds": speaking,
             "gradient_megabytes": 10.0,
             "peak_memory_mb": 9000,
+            "batch": 64,
         }
         for step, speaking in ((50, 0), (30, 10), (19, 0))
     ]
     sizes = [(1_000, 0.2), (100_000, 20.0), (1_000_000, 200.0)]
     found = summary({"documents": [point(n, seconds, n // 1000) for n, seconds in sizes], "ray": runs})
     assert (found["linearity"], found["peak_memory_mb"], found["ray_speedup"]) == (1.0, 1000, 1.67)
-    assert found["communication"]["communication_milliseconds_a_step"] == 10
+    assert found["communication"][-1]["communication_milliseconds_a_step"] == 10
     cost = found["cost"]
     one_stage = 1e-4 * BILLION / 3600  # core hours
     assert cost["core_hours"] == pytest.approx({"prepare": one_stage, "join": 0, "train": one_stage}, abs=0.01)
