@@ -13,6 +13,7 @@ import pytest
 from click.testing import Result
 
 from klda.monitor.monitor import opened
+from klda.policies.proposal import Proposal
 from klda.store import Gap
 
 Run = Callable[..., Result]
@@ -117,6 +118,22 @@ def test_a_monitor_that_knows_nothing_yet_says_what_to_do(
         result = klda("monitor", command, "live", "--home", tmp_path / "home")
         assert result.exit_code == 3
         assert message in result.error
+
+
+def test_an_empty_list_waits_to_be_rejected_and_cannot_be_approved(
+    klda: Run, monitor: Callable[..., Any], tmp_path: Path
+) -> None:
+    monitor("create", "live", "-k", "health", "--source", "jetstream")
+    with opened(tmp_path / "home", "live") as live:
+        current = live.records.keywords.active()
+        empty = live.records.proposals.save(Proposal("mine", current, drop=current), flags=["the list is empty"])
+    told = klda("monitor", "show", "live", "--home", tmp_path / "home").stdout
+    assert "Flagged: the list is empty" in told
+    assert f"klda monitor reject live {empty}" in told
+    result = klda("monitor", "approve", "live", "--home", tmp_path / "home")
+    assert result.exit_code == 3
+    assert "an empty list, which would collect nothing; edit it, or reject it" in result.error
+    assert monitor("show", "live")["keywords"] == ["health"]
 
 
 def test_gaps_are_shown_with_their_start_and_end(klda: Run, monitor: Callable[..., Any], tmp_path: Path) -> None:

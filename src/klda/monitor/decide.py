@@ -17,6 +17,8 @@ AUTOMATIC = "automatic approval"
 def approve(monitor: Monitor, proposal: str | None = None, *, decided_by: str, note: str = "") -> Decision:
     """The decision to use the list of a proposal: the one named, or the one that waits."""
     saved = chosen(monitor, proposal)
+    if not saved.proposal.next_keywords:
+        raise DataError(f"proposal {saved.id} is an empty list, which would collect nothing; edit it, or reject it")
     monitor.records.proposals.decide(saved.id, "approve", decided_by=decided_by, note=note)
     return activate(monitor, saved.id)
 
@@ -25,6 +27,8 @@ def edit(
     monitor: Monitor, keywords: KeywordSet, proposal: str | None = None, *, decided_by: str, note: str = ""
 ) -> Decision:
     """The decision to use another list in place of the proposed one."""
+    if not keywords:
+        raise DataError("an empty list would collect nothing; give at least one keyword")
     Matcher(keywords, adjacent=monitor.settings.adjacent)  # a keyword that can match nothing is refused here
     saved = chosen(monitor, proposal)
     known = saved.proposal.next_keywords | saved.proposal.current | saved.proposal.ranked

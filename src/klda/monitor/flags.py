@@ -41,6 +41,8 @@ def flags(
 
     corpus: the windows that the proposal was made from. first: the keywords that people asked for.
     """
+    if not proposal.next_keywords:
+        return ("the list is empty: it would collect nothing",)
     found = [_drift(proposal, corpus, first, max_distance), _cost(proposal, budget)]
     matched = corpus.window(-1).with_candidates(proposal.next_keywords)
     generator = np.random.default_rng(seed)

@@ -64,8 +64,6 @@ def decide(
     else:
         if len(keywords) > MOST_KEYWORDS or any(len(keyword) > MOST_LETTERS for keyword in keywords):
             raise InputError(f"a list has at most {MOST_KEYWORDS} keywords of at most {MOST_LETTERS} characters")
-        if not keywords:
-            raise DataError("an empty list brings nothing; tick or type at least one keyword")
         edit(monitor, _known(monitor, saved, keywords), saved.id, decided_by=identity, note=note)
 
 

@@ -43,6 +43,11 @@ def said(n: int) -> str:
     return f"redlung {kinds[n % 10]} {kinds[(n // 2) % 10]} {kinds[(3 * n + 1) % 10]} {kinds[(7 * n) % 10]}"
 
 
+def test_an_empty_list_is_flagged() -> None:
+    empty = Proposal("static", FIRST, drop=FIRST)
+    assert flags(empty, corpus([]), FIRST, **LIMITS) == ("the list is empty: it would collect nothing",)
+
+
 def test_a_keyword_of_many_voices_passes() -> None:
     posts = [(f"b{n}", said(n)) for n in range(20)]
     assert flags(proposal(), corpus(posts), FIRST, **LIMITS) == ()

@@ -14,11 +14,7 @@ from klda.errors import DataError, SettingError, Stopped, StoreError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import Collector, collect
 from klda.monitor.decide import (
-    AUTOMATIC,
-    activate,
-    activate_pending,
     approve,
-    approve_automatically,
     edit,
     reject,
 )
@@ -30,7 +26,6 @@ from klda.monitor.propose import propose
 from klda.monitor.rules import rules
 from klda.monitor.run import turn
 from klda.monitor.vacuum import vacuum
-from klda.policies.proposal import Proposal
 from klda.sources import read_posts
 from klda.sources.formats.outcome import Row
 from klda.types import KeywordSet
@@ -169,53 +164,6 @@ def test_a_keyword_that_can_match_nothing_is_refused(proposed: Monitor) -> None:
     with pytest.raises(SettingError, match="nothing to match"):
         edit(proposed, KeywordSet.of("#"), decided_by="ann")
     assert proposed.records.proposals.waiting() is not None
-
-
-def waiting(monitor: Monitor, flags: tuple[str, ...] = ()) -> str:
-    current = monitor.records.keywords.active()
-    made = Proposal("static", current, keep=current, add=KeywordSet.of("ward"), window="2026-01-12T00:00:00+00:00")
-    return monitor.records.proposals.save(made, flags=flags)
-
-
-def test_automatic_approval_is_for_those_who_asked_for_it(monitor: Monitor) -> None:
-    waiting(monitor)
-    assert approve_automatically(monitor) is None
-
-
-def test_a_flagged_proposal_is_never_approved_automatically(make: Make) -> None:
-    with make(approval="auto") as monitor:
-        flagged = waiting(monitor, ("ward: 80% of its posts come from one author",))
-        assert approve_automatically(monitor) is None
-        assert "ward" not in monitor.records.keywords.active()
-        approve(monitor, flagged, decided_by="ann")
-        assert "ward" in monitor.records.keywords.active()
-
-
-def test_a_proposal_without_flags_is_approved_automatically(make: Make) -> None:
-    with make(approval="auto") as monitor:
-        waiting(monitor)
-        decision = approve_automatically(monitor)
-        assert decision is not None
-        assert decision.decided_by == AUTOMATIC
-        assert monitor.records.keywords.active().texts == ("hospital", "doctor", "ward")
-        assert approve_automatically(monitor) is None
-
-
-def test_a_decision_whose_activation_was_interrupted_is_finished(monitor: Monitor) -> None:
-    assert activate_pending(monitor) is None
-    name = waiting(monitor)
-    monitor.records.proposals.decide(name, "approve", decided_by="ann")
-    assert activate_pending(monitor) is not None
-    assert "ward" in monitor.records.keywords.active()
-    spans = monitor.records.keywords.spans()
-    activate(monitor, name)
-    assert activate_pending(monitor) is None
-    assert monitor.records.keywords.spans() == spans
-
-
-def test_what_was_not_approved_is_not_activated(monitor: Monitor) -> None:
-    with pytest.raises(DataError, match="was not approved"):
-        activate(monitor, waiting(monitor))
 
 
 def test_a_turn_closes_proposes_and_is_done_once(collected: Monitor) -> None:

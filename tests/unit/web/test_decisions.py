@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from klda.corpus.simulation import World, write
+from klda.monitor.choices import load_choices, save_choices
 from klda.monitor.from_file import create_from_upload, fill
 from klda.monitor.monitor import opened
 from klda.policies.proposal import Proposal
@@ -219,6 +221,43 @@ def test_a_job_that_has_ended_is_not_cancelled_by_page_or_api(tmp_path: Path) ->
         assert browser.post(f"/monitors/health/jobs/{job}/cancel").status_code == 200
         assert not monitor.records.jobs.get(job).cancelled
         assert monitor.records.journal.entries(action="cancel") == []
+    browser.app.state.studio.close()
+
+
+def test_an_empty_list_is_shown_and_cannot_be_approved(made: Path, tmp_path: Path) -> None:
+    home = shutil.copytree(made, tmp_path / "home")
+    with opened(home, "health") as monitor:
+        [waits] = monitor.records.proposals.newest(1)
+        choices, full = load_choices(monitor, waits.id), waits.proposal
+        empty = replace(full, keep=KeywordSet(), add=KeywordSet(), drop=full.current, expected_posts=None)
+        saved = monitor.records.proposals.save(empty, flags=["the list is empty: it would collect nothing"])
+        save_choices(monitor, saved, choices)
+    browser = Browser(StudioSettings(home, local_user="ann"))
+    page = browser.get("/monitors/health/proposal")
+    assert page.status_code == 200
+    assert "the list is empty: it would collect nothing" in page.text
+    assert 'value="approve" disabled' in page.text
+    assert "Tick at least one keyword." in page.text
+    assert "Rules for the platform" not in page.text
+    for form in ({"verdict": "approve"}, {"verdict": "edit"}):
+        refused = browser.post(f"/monitors/health/proposals/{saved}/decide", form)
+        assert (refused.status_code, "would collect nothing" in refused.text) == (409, True)
+    edited = browser.post(f"/monitors/health/proposals/{saved}/decide", {"verdict": "edit", "keyword": ["health"]})
+    assert edited.status_code == 303
+    assert browser.get("/monitors/health/proposal").status_code == 200
+    browser.app.state.studio.close()
+
+
+def test_a_list_that_one_platform_cannot_take_is_shown_with_the_rules_of_the_others(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "home")
+    with opened(home, "health") as monitor:
+        active = monitor.records.keywords.active()
+        monitor.records.proposals.save(Proposal("static", active, keep=active, add=KeywordSet.of("#" + "健" * 25)))
+    browser = Browser(StudioSettings(home, local_user="ann"))
+    page = browser.get("/monitors/health/proposal")
+    assert page.status_code == 200
+    assert "X v1.1 takes at most 60 bytes a term and this one has 76" in page.text
+    assert 'id="rules-bluesky"' in page.text
     browser.app.state.studio.close()
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from klda.cli.monitor.options import HOME, Home, Name
 from klda.cli.options import OutputFormat
 from klda.cli.output import Format, ListFormat, out, print_json
 from klda.cli.progress import progress_bar
 
+if TYPE_CHECKING:
+    from klda.store import SavedProposal
+
 
 def propose(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Propose the next keyword list; it waits for approve, edit or reject, in place of an earlier one."""
-    from klda.cli.recommend import show
     from klda.monitor.monitor import opened
     from klda.monitor.propose import propose as work
 
@@ -19,7 +23,15 @@ def propose(name: Name, home: Home = HOME, output: OutputFormat = Format.table) 
     if output is Format.json:
         print_json({"id": saved.id, "flags": list(saved.flags)} | saved.proposal.to_dict())
         return
+    show_waiting(name, saved)
+
+
+def show_waiting(name: str, saved: SavedProposal) -> None:
+    """Prints a proposal that waits, what stands against it, and how to decide about it."""
+    from klda.cli.recommend import show
+
     show(saved.proposal, ListFormat.table)
     for flag in saved.flags:
         out.print(f"Flagged: {flag}", style="red", markup=False, highlight=False)
-    out.print(f"Waits: klda monitor approve {name} {saved.id}", markup=False, highlight=False)
+    verdict = "approve" if saved.proposal.next_keywords else "reject"  # an empty list cannot be approved
+    out.print(f"Waits: klda monitor {verdict} {name} {saved.id}", markup=False, highlight=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from klda.cli.monitor.options import HOME, Home, Name
+from klda.cli.monitor.propose import show_waiting
 from klda.cli.options import OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
 
@@ -28,7 +29,6 @@ def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
 
 def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Show how a monitor stands: keywords, windows, gaps, what waits for a decision."""
-    from klda.cli.recommend import show as show_proposal
     from klda.monitor.monitor import opened
     from klda.monitor.overview import overview
 
@@ -62,9 +62,4 @@ def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> 
     if models:
         print_table("Models", ("up to", "training", "bound", "words", "bytes", "where"), models)
     if waiting is not None:
-        from klda.cli.output import ListFormat
-
-        show_proposal(waiting.proposal, ListFormat.table)
-        for flag in waiting.flags:
-            out.print(f"Flagged: {flag}", style="red", markup=False, highlight=False)
-        out.print(f"Waits: klda monitor approve {name} {waiting.id}", markup=False, highlight=False)
+        show_waiting(name, waiting)

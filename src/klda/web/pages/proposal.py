@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
+from klda.errors import SettingError
 from klda.monitor.background import start
 from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
 from klda.policies.choices import Choices, Selection, reselect, what_if
 from klda.policies.proposal import FrontierPoint, Reason
-from klda.policies.rules import PLATFORMS, Rules, platform_rules
+from klda.policies.rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.report.charts.frontier import frontier
 from klda.report.charts.theme import Spec
 from klda.store import Job, SavedProposal
@@ -134,12 +135,23 @@ def _drawn(points: tuple[FrontierPoint, ...], proposed: tuple[str, ...]) -> Spec
     return frontier(points, proposed)  # held: it takes longer than all the rest of the page
 
 
-def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Rules, str]]:
-    """The step from the active list to the proposed one on each platform, and the text to paste."""
+def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Platform, Rules | None, str]]:
+    """The step from the active list to the proposed one on each platform, and the text to paste.
+
+    No rules where a platform cannot take the list: the text then says why. Of an empty list there are none at all.
+    """
     active, adjacent = monitor.records.keywords.active(), monitor.settings.adjacent
     wanted = saved.proposal.next_keywords
-    made = [platform_rules(wanted, platform, current=active, adjacent=adjacent) for platform in PLATFORMS]
-    return [(r, "\n".join(json.dumps(body, ensure_ascii=False, indent=2) for body in r.requests)) for r in made]
+    found: list[tuple[Platform, Rules | None, str]] = []
+    for platform in PLATFORMS if wanted else ():
+        try:
+            made = platform_rules(wanted, platform, current=active, adjacent=adjacent)
+        except SettingError as error:
+            found.append((platform, None, str(error)))
+        else:
+            bodies = (json.dumps(body, ensure_ascii=False, indent=2) for body in made.requests)
+            found.append((platform, made, "\n".join(bodies)))
+    return found
 
 
 def _selected(
@@ -150,7 +162,7 @@ def _selected(
     examples = {reason.keyword.text: reason.examples for reason in proposal.reasons}
     reasons = proposal.reasons if found is None else found.reasons
     keywords = proposal.next_keywords if found is None else found.keywords
-    chosen = what_if(choices, keywords.texts) if choices and all(k in choices.candidates for k in keywords) else None
+    chosen = what_if(choices, keywords.texts) if choices and keywords and not keywords - choices.candidates else None
     return {
         "monitor": monitor.name,
         "saved": saved,

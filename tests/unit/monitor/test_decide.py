@@ -1,0 +1,76 @@
+"""Deciding about proposals: automatically or not, once, and never for an empty list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pytest
+
+from klda.errors import DataError
+from klda.monitor.decide import AUTOMATIC, activate, activate_pending, approve, approve_automatically, edit, reject
+from klda.monitor.monitor import Monitor
+from klda.policies.proposal import Proposal
+from klda.types import KeywordSet
+
+Make = Callable[..., AbstractContextManager[Monitor]]
+
+
+def waiting(monitor: Monitor, flags: tuple[str, ...] = ()) -> str:
+    current = monitor.records.keywords.active()
+    made = Proposal("static", current, keep=current, add=KeywordSet.of("ward"), window="2026-01-12T00:00:00+00:00")
+    return monitor.records.proposals.save(made, flags=flags)
+
+
+def test_automatic_approval_is_for_those_who_asked_for_it(monitor: Monitor) -> None:
+    waiting(monitor)
+    assert approve_automatically(monitor) is None
+
+
+def test_a_flagged_proposal_is_never_approved_automatically(make: Make) -> None:
+    with make(approval="auto") as monitor:
+        flagged = waiting(monitor, ("ward: 80% of its posts come from one author",))
+        assert approve_automatically(monitor) is None
+        assert "ward" not in monitor.records.keywords.active()
+        approve(monitor, flagged, decided_by="ann")
+        assert "ward" in monitor.records.keywords.active()
+
+
+def test_a_proposal_without_flags_is_approved_automatically(make: Make) -> None:
+    with make(approval="auto") as monitor:
+        waiting(monitor)
+        decision = approve_automatically(monitor)
+        assert decision is not None
+        assert decision.decided_by == AUTOMATIC
+        assert monitor.records.keywords.active().texts == ("hospital", "doctor", "ward")
+        assert approve_automatically(monitor) is None
+
+
+def test_a_decision_whose_activation_was_interrupted_is_finished(monitor: Monitor) -> None:
+    assert activate_pending(monitor) is None
+    name = waiting(monitor)
+    monitor.records.proposals.decide(name, "approve", decided_by="ann")
+    assert activate_pending(monitor) is not None
+    assert "ward" in monitor.records.keywords.active()
+    spans = monitor.records.keywords.spans()
+    activate(monitor, name)
+    assert activate_pending(monitor) is None
+    assert monitor.records.keywords.spans() == spans
+
+
+def test_what_was_not_approved_is_not_activated(monitor: Monitor) -> None:
+    with pytest.raises(DataError, match="was not approved"):
+        activate(monitor, waiting(monitor))
+
+
+def test_an_empty_list_is_neither_approved_nor_typed(monitor: Monitor) -> None:
+    current = monitor.records.keywords.active()
+    empty = monitor.records.proposals.save(Proposal("static", current, drop=current))
+    with pytest.raises(DataError, match=f"proposal {empty} is an empty list, which would collect nothing; edit it"):
+        approve(monitor, decided_by="ann")
+    with pytest.raises(DataError, match="an empty list would collect nothing"):
+        edit(monitor, KeywordSet(), decided_by="ann")
+    assert monitor.records.proposals.get(empty).state == "waiting"
+    assert monitor.records.keywords.active() == current
+    reject(monitor, decided_by="ann")
+    assert monitor.records.keywords.active() == current
