@@ -165,5 +165,5 @@ def row_keyword_log_probability(
 def batch_weights(whole: Totals, batch: Batch, settings: Settings, workers: Workers = ALONE) -> tuple[float, float]:
     """What the sums over a batch are multiplied by: D / B for documents, N / N_B for words (V / N_B in the paper)."""
     words = len(whole.word_frequency) if settings.word_weight == "vocabulary" else whole.n_tokens
-    n_documents, n_tokens = total(workers, np.array([len(batch), batch.n_tokens])).tolist()
+    n_documents, n_tokens = total(workers, np.array([len(batch), batch.n_tokens], dtype=np.float64)).tolist()
     return whole.n_documents / n_documents, words / max(n_tokens, 1)

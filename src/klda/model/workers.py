@@ -35,7 +35,7 @@ class Workers(Protocol):
         ...
 
     def gather(self, mine: Value) -> list[Value]:
-        """What each worker gave, by rank."""
+        """What each worker gave, by rank: things of one type, and of one shape where they are arrays of floats."""
         ...
 
     def add_up(self, tensors: Sequence[Tensor]) -> None:
