@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -29,44 +28,13 @@ from klda.model.klda import KLDA
 from klda.scale.cluster import connected
 from klda.sources import read_posts
 from klda.types import KeywordSet
+from tests.integration.two_nodes import TwoNodes
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 KEYWORDS = KeywordSet.of("health", "hospital", "doctor", "horse", "racing", "climate", "rent", "space")
 SETTINGS = TextSettings(min_count=3)
 N_FILES = 8
-
-
-class TwoNodes:
-    """A head and one more node, which can be lost and comes back."""
-
-    def __init__(self) -> None:
-        from ray.cluster_utils import Cluster
-
-        store = {"object_store_memory": 80 << 20}
-        self.cluster = Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False, **store}
-        )
-        self.store, self.second = store, None
-
-    def whole(self) -> None:
-        """Brings the second node back, if it was lost."""
-        if self.second is None:
-            self.second = self.cluster.add_node(num_cpus=2, **self.store)
-            self.cluster.wait_for_nodes()
-
-    def lose_when(self, begun: Callable[[], bool]) -> threading.Thread:
-        """Kills the second node as soon as the work has begun."""
-
-        def watch() -> None:
-            while not begun():
-                time.sleep(0.05)
-            node, self.second = self.second, None
-            self.cluster.remove_node(node, allow_graceful=False)
-
-        thread = threading.Thread(target=watch, daemon=True)
-        thread.start()
-        return thread
 
 
 @pytest.fixture(scope="module")

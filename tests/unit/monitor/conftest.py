@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from klda.corpus.simulation import World, write
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.settings import Settings
@@ -61,6 +62,14 @@ class Scripted:
 
 def received(*rows: Row) -> list[Event]:
     return [Received(one) for one in rows]
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of four weeks of posts."""
+    path = tmp_path_factory.mktemp("world") / "posts.parquet"
+    write(World(weeks=4, posts_per_week=500), path)
+    return path
 
 
 @pytest.fixture

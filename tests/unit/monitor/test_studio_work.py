@@ -1,56 +1,27 @@
-"""What the studio asks of a monitor: uploads, work in the background, backtests, and the choices behind a proposal."""
+"""What the studio asks of a monitor made of an upload: work in the background, backtests, the choices of a proposal."""
 
 from __future__ import annotations
 
-import asyncio
-import gzip
 import json
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from klda.corpus.simulation import World, write
-from klda.errors import DataError, InputError, SettingError
-from klda.monitor import background, uploads
+from klda.errors import DataError, SettingError
+from klda.monitor import background
 from klda.monitor.backtest import asked, backtest, result, results
 from klda.monitor.choices import load_choices, read_choices
 from klda.monitor.from_file import create_from_upload, fill
 from klda.monitor.jobs import GRACE, recent, recorded, the_job
 from klda.monitor.monitor import Monitor, opened
-from klda.monitor.unpacking import check_size
 from klda.policies.choices import reselect, what_if
 from klda.store import list_monitors
 from klda.types import silent
-
-VALUES = {
-    "subject": "health",
-    "keywords": ["health", "hospital", "doctor"],
-    "policy": "counting",
-    "budget": {"max_keywords": 8},
-}
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("world") / "posts.parquet"
-    write(World(weeks=4, posts_per_week=500), path)
-    return path
-
-
-async def _chunks(content: bytes) -> AsyncIterator[bytes]:
-    for at in range(0, len(content), 1 << 16):
-        yield content[at : at + (1 << 16)]
-
-
-def sent(home: Path, content: bytes, limit: int = 10_000_000) -> str:
-    return asyncio.run(uploads.receive(home, _chunks(content), limit))
+from tests.unit.monitor.uploading import VALUES, sent
 
 
 @pytest.fixture(scope="module")
@@ -68,113 +39,6 @@ def home(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def monitor(home: Path) -> Iterator[Monitor]:
     with opened(home, "health") as one:
         yield one
-
-
-# Uploads
-
-
-def test_an_upload_is_looked_at_before_anything_is_made_of_it(world: Path, tmp_path: Path) -> None:
-    upload = sent(tmp_path, world.read_bytes())
-    seen = uploads.preview(tmp_path, upload)
-    assert (seen.posts, seen.bad, len(seen.first)) == (2000, {}, uploads.SHOWN_POSTS)
-    assert seen.begins < seen.ends
-    assert "health" in seen.suggestions
-    assert uploads.preview(tmp_path, upload) == seen
-    assert (uploads.file_of(tmp_path, upload).parent.stat().st_mode & 0o777) == 0o700
-
-
-def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="larger than 10 bytes"):
-        sent(tmp_path, b"x" * 11, limit=10)
-    assert list((tmp_path / ".uploads").iterdir()) == []
-
-
-def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
-    upload = sent(tmp_path, gzip.compress(b" " * 50_000_000, 9))
-    with pytest.raises(InputError, match="the file unpacks to more than"):
-        uploads.preview(tmp_path, upload)
-    with pytest.raises(InputError, match="gone"):
-        uploads.file_of(tmp_path, upload)
-
-
-def test_a_parquet_bomb_is_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "bomb.parquet"
-    pq.write_table(pa.table({"text": pa.array(["x" * 100_000] * 2_000)}), path, use_dictionary=False)
-    with pytest.raises(InputError, match="2,000 rows"):
-        check_size(path, times=10)
-
-
-def _repeated(values: list[object], rows: int) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(values))
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("in_lists", [False, True])
-def test_a_text_that_is_stored_once_counts_as_often_as_it_is_meant(
-    packed: bool, in_lists: bool, tmp_path: Path
-) -> None:
-    rows, path = 2_000, tmp_path / "bomb.parquet"
-    texts: pa.Array = _repeated(["x" * 900_000], rows)
-    if in_lists:
-        texts = pa.ListArray.from_arrays(pa.array(range(rows + 1), pa.int32()), texts)
-    ids = pa.array([str(n) for n in range(rows)])
-    pq.write_table(pa.table({"id": ids, "time": pa.array([1767607200] * rows), "text": texts}), path)
-    if packed:
-        path.write_bytes(gzip.compress(path.read_bytes()))
-    with pytest.raises(InputError, match="2,000 rows"):
-        check_size(path)
-
-
-def test_values_of_a_fixed_length_count_as_often_as_they_occur(tmp_path: Path) -> None:
-    path = tmp_path / "bomb.parquet"
-    value = pa.array([b"x" * 900_000], pa.binary(900_000))
-    indices = pa.array([0] * 2_000, pa.int32())
-    pq.write_table(pa.table({"text": pa.DictionaryArray.from_arrays(indices, value)}), path)
-    with pytest.raises(InputError, match="2,000 rows"):
-        check_size(path)
-
-
-def test_a_plain_parquet_file_is_let_in(tmp_path: Path) -> None:
-    path = tmp_path / "posts.parquet"
-    tags = pa.array([["flu"], [], None, ["a", "b"]] * 500)
-    texts = pa.array([f"post {n % 40}" for n in range(2_000)])
-    pq.write_table(pa.table({"id": pa.array(range(2_000)), "text": texts, "time": texts, "hashtags": tags}), path)
-    check_size(path)
-
-
-def test_uploads_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "MOST_WAITING", 2)
-    sent(tmp_path, b"x")
-    uploads.discard(tmp_path, sent(tmp_path, b"x"))
-    sent(tmp_path, b"x")
-    with pytest.raises(InputError, match="2 files wait"):
-        sent(tmp_path, b"x")
-
-
-@pytest.mark.parametrize("content", [b"\x00\x01\x02 nothing", b"{}\n{}\n", b""])
-def test_a_file_without_posts_is_refused_without_a_path_in_the_message(content: bytes, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        uploads.preview(tmp_path, sent(tmp_path, content))
-    assert str(tmp_path) not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["../health", "a" * 31, "..", "", "a" * 32])
-def test_no_name_of_an_upload_is_a_path(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError):
-        uploads.file_of(tmp_path, name)
-
-
-def test_uploads_that_nobody_wants_are_swept_away(tmp_path: Path) -> None:
-    sent(tmp_path, b"x")
-    assert uploads.sweep(tmp_path) == 0
-    assert uploads.sweep(tmp_path, kept=timedelta(seconds=-1)) == 1
-
-
-def test_posts_of_one_window_make_no_monitor(world: Path, tmp_path: Path) -> None:
-    upload = sent(tmp_path, world.read_bytes())
-    with pytest.raises(DataError, match="one window"):
-        create_from_upload(tmp_path, "health", upload, VALUES | {"window": "700d"}, created_by="ann")
-    assert list_monitors(tmp_path) == []
 
 
 def test_a_monitor_is_made_of_an_upload(monitor: Monitor) -> None:

@@ -16,6 +16,8 @@ from klda.types import Post
 from tests.unit.store import postgres
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
+Add = Callable[..., bool]
+"""What the fixture `add` is."""
 
 
 def posts(*ids: str, week: int = 0, author: str = "bob") -> pa.RecordBatch:
@@ -31,7 +33,7 @@ def store(tmp_path: Path) -> PostStore:
 
 
 @pytest.fixture
-def add(store: PostStore) -> Callable[..., bool]:
+def add(store: PostStore) -> Add:
     """Appends posts that all carry the keyword `mask`, as the next batch."""
 
     def append(*ids: str, week: int = 0, source: str = "stream", keywords: tuple[str, ...] = ("mask",)) -> bool:
@@ -48,6 +50,14 @@ def add(store: PostStore) -> Callable[..., bool]:
 def ids(store: PostStore, **arguments: object) -> list[str]:
     found = store.read(**arguments)  # type: ignore[arg-type]
     return sorted(name for batch in found.batches() for name in batch.column("id").to_pylist())
+
+
+def files(store: PostStore) -> list[Path]:
+    return sorted(path for path in Path(store.uri).rglob("*") if path.is_file())
+
+
+def reopened(store: PostStore, **arguments: object) -> PostStore:
+    return PostStore(store.uri, store.windowing, **arguments)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="session")

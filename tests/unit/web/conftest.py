@@ -13,6 +13,7 @@ from klda.web.settings import StudioSettings
 from tests.unit.web.home import make_home
 
 BASE = "http://127.0.0.1:8650"
+FORM = {"name": "flu", "subject": "Flu", "keywords": "flu, influenza\nfever", "kind": "jetstream", "window": "1d"}
 TOKENS = {"ann": "0123456789abcdef-ann", "bob": "0123456789abcdef-bob"}
 
 
@@ -48,6 +49,10 @@ class Browser:
         return str(self.get("/api/v1/session").json()["csrf"])
 
 
+Browse = Callable[..., Browser]
+"""What the fixture `browse` is."""
+
+
 @pytest.fixture(scope="session")
 def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that tests only read."""
@@ -62,7 +67,7 @@ def reader(shared_home: Path) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def browse(tmp_path: Path) -> Iterator[Callable[..., Browser]]:
+def browse(tmp_path: Path) -> Iterator[Browse]:
     """Opens a studio over an empty home, with settings as given."""
     opened: list[Browser] = []
 

@@ -20,7 +20,7 @@ from klda.policies.proposal import Proposal
 from klda.types import KeywordSet
 from klda.web.pages.proposal import _frontier
 from klda.web.settings import StudioSettings
-from tests.unit.monitor.test_studio_work import VALUES, sent
+from tests.unit.monitor.uploading import VALUES, sent
 from tests.unit.web.conftest import Browser
 from tests.unit.web.home import MONDAY, make_home
 

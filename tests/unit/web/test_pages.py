@@ -8,11 +8,10 @@ from html import unescape
 import pytest
 
 from klda.monitor.monitor import opened
-from tests.unit.web.conftest import Browser
+from tests.unit.web.conftest import FORM, Browser
 
 PAGES = ["/", "/new", "/monitors/health", "/monitors/health/history", "/monitors/quiet", "/monitors/quiet/history"]
 PAGES += ["/jobs", "/api"]
-FORM = {"name": "flu", "subject": "Flu", "keywords": "flu, influenza\nfever", "kind": "jetstream", "window": "1d"}
 
 
 @pytest.mark.parametrize("path", PAGES)
