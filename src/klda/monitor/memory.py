@@ -1,7 +1,8 @@
 """Memory that libraries keep for later, given back: a collector runs for months, and each commit is like the last.
 
 Arrow and the C library hold on to what was freed, each thread in a place of its own; over thousands of commits by a
-dozen threads these places fill up, one after the other, and a process that needs no more than before grows.
+dozen threads these places fill up, one after the other, and a process that needs no more than before grows. Arrow's own
+allocator gives back only what the thread that asks has freed itself, and Delta frees batches in threads of its own.
 """
 
 from __future__ import annotations
@@ -10,15 +11,22 @@ import ctypes
 
 import pyarrow as pa
 
-_ARENA_MAX = -8  # the name of the setting in glibc's malloc.h
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # names of settings in glibc's malloc.h
+_LARGE = 1 << 18
 _ARENAS = 2
 
 
-def share_arenas() -> None:
-    """Lets all threads of this process allocate from two arenas, where the C library has such; call it at the start."""
+def hold_little() -> None:
+    """Lets this process keep little of what it has freed, where the C library has a say in it; call it at the start.
+
+    Arrow takes its memory from the C library, all threads share two arenas, and blocks of 256 KiB and more go back to
+    the system when they are freed.
+    """
     setting = getattr(ctypes.CDLL(None), "mallopt", None)
     if setting is not None:
         setting(_ARENA_MAX, _ARENAS)
+        setting(_MMAP_THRESHOLD, _LARGE)
+        pa.set_memory_pool(pa.system_memory_pool())
 
 
 def give_back() -> None:

@@ -1,19 +1,35 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
-from klda.monitor.memory import give_back, share_arenas
+from klda.monitor.memory import give_back, hold_little
+
+
+@pytest.fixture(autouse=True)
+def _pool() -> Iterator[None]:
+    before = pa.default_memory_pool()
+    yield
+    pa.set_memory_pool(before)
 
 
 def test_it_is_harmless_at_any_time() -> None:
-    share_arenas()
+    hold_little()
     give_back()
     give_back()
+
+
+def test_arrow_takes_its_memory_where_all_threads_can_give_it_back() -> None:
+    hold_little()
+    assert pa.default_memory_pool().backend_name == "system"
 
 
 def test_a_c_library_that_has_no_such_calls_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = pa.default_memory_pool().backend_name
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    share_arenas()
+    hold_little()
     give_back()
+    assert pa.default_memory_pool().backend_name == before

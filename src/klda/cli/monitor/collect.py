@@ -42,9 +42,9 @@ def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> N
 
 def until_stopped(work: Callable[[asyncio.Event], Awaitable[Counts]]) -> Counts:
     """What the work returns; Ctrl-C, or the signal that services are stopped with, lets it store what it has first."""
-    from klda.monitor.memory import share_arenas
+    from klda.monitor.memory import hold_little
 
-    share_arenas()
+    hold_little()
 
     async def main() -> Counts:
         stop = asyncio.Event()
