@@ -33,6 +33,8 @@ from benchmarks.watching import run_watched
 
 START_POSTS = 1_000
 """So few that what they take is what starting takes."""
+SMALL, SMALL_TIMES = 100_000, 3
+"""Up to so many posts a point takes seconds and is disturbed easily: the middle of so many is taken."""
 POSTS = (100_000, 1_000_000)
 ALL_POSTS = (*POSTS, 10_000_000)
 CANDIDATES = (40, 400, 4_000, 5_000)
@@ -73,7 +75,8 @@ def document_point(posts: int, work: Path) -> Point:
 
     def measure() -> Point:
         simulation = simulated(posts, file)
-        found = measured(point)
+        times = SMALL_TIMES if posts <= SMALL else 1
+        found = sorted((measured(point) for _ in range(times)), key=elapsed)[times // 2]
         file.unlink()
         shutil.rmtree(folder)
         return found | {"simulation_seconds": simulation["seconds"], "archive_megabytes": simulation["megabytes"]}
