@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from klda.corpus.documents import Ragged, offsets
+from klda.model.beginnings import first_parameters
 from klda.model.data import TrainingData
-from klda.model.objective import initial_parameters
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Split, Trainer
 
@@ -88,14 +88,8 @@ def answer_in_turns(sizes: dict[str, int]) -> None:
 def _trainer(sizes: dict[str, int]) -> Trainer:
     data = random_data(sizes["documents"], sizes["words"], sizes["candidates"])
     settings = Settings(n_topics=sizes["topics"], batch_size=sizes["batch"], relaxation="gumbel")
-    parameters = initial_parameters(
-        settings,
-        n_words=data.n_words,
-        word_frequency=data.word_frequency,
-        keyword_frequency=data.keyword_frequency,
-        generator=torch.Generator().manual_seed(0),
-    )
-    trainer = Trainer(parameters, Split(data, data.take(np.arange(100))), settings)
+    parts = Split(data, data.take(np.arange(100)))
+    trainer = Trainer(first_parameters(parts, settings), parts, settings)
     trainer.state.position.stage = TRAINING
     return trainer
 

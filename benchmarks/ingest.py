@@ -18,12 +18,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -34,6 +31,7 @@ import psutil  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from benchmarks.loopback import DISTINCT, NAME, Commits, create_monitor, keywords_for, reached, simulated
+from benchmarks.processes import running
 from benchmarks.watching import tree_megabytes
 from klda.monitor.monitor import opened
 
@@ -61,13 +59,13 @@ def measure(posts: int, keywords: Sequence[str]) -> Measured:
     """Lets a collector take in a stream of so many posts, and measures it from outside."""
     with (
         tempfile.TemporaryDirectory(prefix="klda-ingest-") as folder,
-        _running("-m", "tests.servers.jetstream", str(posts), "0", str(DISTINCT)) as server,
+        running("tests.servers.jetstream", str(posts), "0", str(DISTINCT)) as server,
     ):
         assert server.stdout is not None
         home = Path(folder)
         create_monitor(home, int(server.stdout.readline()), keywords)
-        command = ("-m", "klda", "monitor", "collect", NAME, "--home", str(home), "--format", "json")
-        with opened(home, NAME) as monitor, _running(*command) as collector:
+        command = ("klda", "monitor", "collect", NAME, "--home", str(home), "--format", "json")
+        with opened(home, NAME) as monitor, running(*command) as collector:
             watched = psutil.Process(collector.pid)
             memory: list[tuple[float, float, float]] = []
             give_up = time.time() + LIMIT
@@ -93,20 +91,6 @@ def measure(posts: int, keywords: Sequence[str]) -> Measured:
 def _median(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
     """The median of the chosen values; of all, where a run was too short for any to be chosen."""
     return round(float(np.median(values[chosen] if chosen.any() else values)), 1)
-
-
-@contextmanager
-def _running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A Python process, ended with the block."""
-    with subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.communicate(timeout=30)
-            except subprocess.TimeoutExpired:
-                process.kill()
 
 
 def keyword_lists() -> tuple[list[str], list[str]]:

@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from benchmarks import growth, peers
 from benchmarks.reference import E_STEPS, E_TOLERANCE, Documents, Reference
 from klda.corpus.documents import Ragged
+from klda.model.beginnings import first_parameters
 from klda.model.data import TrainingData
 from klda.model.generate import blended_topics, generate
-from klda.model.objective import initial_parameters
 from klda.model.scores import completion, completion_targets, held_out_bound
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Split, Trainer
@@ -121,19 +121,6 @@ def simulate(n_documents: int, seed: int) -> TrainingData:
     )
 
 
-def trainer_of(split: Split, settings: Settings) -> Trainer:
-    """A trainer at its start."""
-    data = split.training
-    parameters = initial_parameters(
-        settings,
-        n_words=data.n_words,
-        word_frequency=data.word_frequency,
-        keyword_frequency=data.keyword_frequency,
-        generator=torch.Generator().manual_seed(settings.random_state),
-    )
-    return Trainer(parameters, split, settings)
-
-
 def reference_of(split: Split) -> Reference:
     """The reference at its start."""
     data = split.training
@@ -148,7 +135,7 @@ def iteration_times(split: Split, rounds: int, clock: Clock) -> dict[str, Any]:
     """Full iterations of equal batches and their floor, taken in turns so that all see the same machine."""
     default = Settings(batch_size=EQUAL_BATCH)
     ours, equal = (
-        trainer_of(split, settings)
+        Trainer(first_parameters(split, settings), split, settings)
         for settings in (default, replace(default, expectation_iterations=E_STEPS, expectation_tolerance=E_TOLERANCE))
     )
     ours.state.position.stage = equal.state.position.stage = TRAINING
@@ -243,7 +230,7 @@ def run_reference(split: Split, pretraining: int, iterations: int, clock: Clock)
 def run_ours(split: Split, clock: Clock, until: Callable[[Point], bool], *, limit: int = 3000) -> list[Point]:
     """Points along a run with the default settings, from a short pre-training on full iterations, until one will do."""
     settings = replace(Settings(), pretraining_iterations=SHORT_PRETRAINING)
-    trainer = trainer_of(split, settings)
+    trainer = Trainer(first_parameters(split, settings), split, settings)
     target = completion_targets(split.held_out, np.random.default_rng(0))
     path: list[Point] = []
     seconds = 0.0

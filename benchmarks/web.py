@@ -18,17 +18,15 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import httpx
 import numpy as np
 
+from benchmarks.processes import running
 from benchmarks.readers import PATHS
 from benchmarks.studio_home import NAME, make_home
 from klda.monitor.monitor import Monitor, opened
@@ -42,12 +40,12 @@ def benchmark(posts: int, seconds: int, *, readers: int = READERS, pace: int = P
     """What readers and the collector got done side by side."""
     with tempfile.TemporaryDirectory(prefix="klda-web-") as folder:
         home = Path(folder)
-        with _running("benchmarks.paced", str(pace)) as stream:
+        with running("benchmarks.paced", str(pace)) as stream:
             assert stream.stdout is not None
             make_home(home, int(stream.stdout.readline()), posts)
             with (
-                _running("klda", "monitor", "collect", NAME, "--home", folder, "--format", "json"),
-                _running("klda", "serve", "--port", "0", "--home", folder, stderr=subprocess.PIPE) as studio,
+                running("klda", "monitor", "collect", NAME, "--home", folder, "--format", "json"),
+                running("klda", "serve", "--port", "0", "--home", folder, stderr=subprocess.PIPE) as studio,
                 opened(home, NAME) as monitor,
             ):
                 _wait_for_posts(monitor, posts)
@@ -56,7 +54,7 @@ def benchmark(posts: int, seconds: int, *, readers: int = READERS, pace: int = P
                 for path in PATHS:
                     httpx.get(address + path.format(name=NAME), timeout=WAITS)
                 asked = (address, NAME, str(readers), str(seconds))
-                with _running("benchmarks.readers", *asked) as reading:
+                with running("benchmarks.readers", *asked) as reading:
                     stored = _stored(monitor, reading)
                     found = json.loads(_read(reading.stdout))
     times = {path: np.array(own) for path, own in found["times"].items() if own}
@@ -73,21 +71,6 @@ def benchmark(posts: int, seconds: int, *, readers: int = READERS, pace: int = P
         "p99_ms_of": {path: round(float(np.quantile(own, 0.99)), 1) for path, own in times.items()},
         "first_errors": found["errors"][:3],
     }
-
-
-@contextmanager
-def _running(module: str, *arguments: str, stderr: int | None = None) -> Iterator[subprocess.Popen[str]]:
-    """A Python process, ended with the block."""
-    command = [sys.executable, "-m", module, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                process.kill()
 
 
 def _wait_for_posts(monitor: Monitor, before: int) -> None:

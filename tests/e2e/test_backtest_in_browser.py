@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from klda.report.backtest import write_backtest
-from tests.e2e.chromium import WIDTHS, playwright
+from tests.e2e.chromium import WIDTHS, playwright, watched
 from tests.unit.report.backtest_sample import closed_sample, open_sample
 from tests.unit.report.hostile import ATTACKS
 from tests.unit.report.test_backtest import tampered
@@ -31,12 +31,7 @@ def test_the_page_draws_itself_without_network(
 ) -> None:
     context = browser.new_context(viewport={"width": WIDTHS[width], "height": 900}, offline=True)
     page = context.new_page()
-    complaints: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    page.on("request", lambda request: requests.append(request.url))
+    complaints, requests = watched(page)
     page.goto(addresses[name])
     page.wait_for_selector("html[data-drawn=yes]", timeout=60_000)
     assert complaints == []

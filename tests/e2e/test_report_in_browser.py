@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from klda.report.html import write
-from tests.e2e.chromium import WIDTHS, playwright
+from tests.e2e.chromium import WIDTHS, playwright, watched
 from tests.unit.report.hostile import ATTACKS, tampered
 from tests.unit.report.sample import REPORT
 
@@ -39,12 +39,7 @@ def test_the_page_draws_itself_without_network(
     address = addresses[name]
     context = browser.new_context(viewport={"width": WIDTHS[width], "height": 900}, color_scheme=scheme, offline=True)
     page = context.new_page()
-    complaints: list[str] = []
-    requests: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    page.on("request", lambda request: requests.append(request.url))
+    complaints, requests = watched(page)
     page.goto(address)
     page.wait_for_selector("html[data-drawn=yes]", timeout=30_000)
     assert complaints == []

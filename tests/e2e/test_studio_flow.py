@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import socket
-import threading
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from klda.corpus.posts import from_batch
 from klda.corpus.simulation import World
-from klda.web.app import create_app
-from klda.web.settings import StudioSettings
-from tests.e2e.chromium import ARGUMENTS, CHROMIUM, playwright
+from tests.e2e.chromium import playwright
+from tests.e2e.studio import complaints_of, served, violations
 from tests.unit.report.hostile import ATTACKS
 
 pytestmark = pytest.mark.browser
 
 PATIENCE = 90_000  # milliseconds: a process has to start, and machines are busy
-AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
 SHOTS = Path(os.environ.get("KLDA_SCREENSHOTS", ""))
 
 
@@ -34,17 +28,14 @@ class Visit:
 
     page: playwright.Page
     base: str
-    complaints: list[str] = field(default_factory=list)
+    complaints: list[str]
 
     def go(self, path: str) -> None:
         self.page.goto(self.base + path)
 
     def check_access(self) -> None:
         """Nothing serious stands between the page and those who use it without eyes or hands."""
-        self.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = self.page.evaluate("axe.run()")["violations"]
-        serious = [v for v in found if v["impact"] in ("serious", "critical")]
-        assert [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious] == []
+        assert violations(self.page) == []
 
     def shoot(self, name: str) -> None:
         """Pictures of the page at desktop and phone width, where somebody wants to look at them."""
@@ -73,36 +64,15 @@ def posts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    listening = socket.create_server(("127.0.0.1", 0))
-    port = listening.getsockname()[1]
-    settings = StudioSettings(tmp_path_factory.mktemp("home"), port=port, local_user="ann")
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(settings), log_level="error", timeout_graceful_shutdown=1, ws="none")
-    )
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
-    listening.close()
+    with served(tmp_path_factory.mktemp("home")) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
-def visit(studio: str) -> Iterator[Visit]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no chromium at {CHROMIUM}: NO BROWSER looked at the studio; install it with apt-get")
-    with playwright.sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": 1280, "height": 900}, timezone_id="Europe/Berlin")
-        page.set_default_timeout(PATIENCE)
-        visiting = Visit(page, studio)
-        page.on("console", lambda m: visiting.complaints.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: visiting.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: visiting.complaints.append(dialog.message))
-        yield visiting
-        browser.close()
+def visit(browser: playwright.Browser, studio: str) -> Visit:
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, timezone_id="Europe/Berlin")
+    page.set_default_timeout(PATIENCE)
+    return Visit(page, studio, complaints_of(page))
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
@@ -121,14 +121,7 @@ def test_a_run_that_is_ended_in_the_middle_stores_the_same_posts_when_it_is_star
     assert finished(home) == undisturbed
 
 
-@pytest.fixture
-def server() -> Iterator[postgres.Server]:
-    binaries = postgres.programs()
-    if binaries is None:
-        pytest.skip("NO POSTGRESQL on this machine: nothing is tested against it; install pgserver or postgresql")
-    started = postgres.Server(binaries)
-    yield started
-    started.remove()
+server = pytest.fixture(postgres.running)
 
 
 def test_a_database_that_is_restarted_in_the_middle_costs_nothing(

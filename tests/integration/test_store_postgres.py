@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 
@@ -17,14 +16,7 @@ from tests.unit.store import postgres
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 
 
-@pytest.fixture
-def server() -> Iterator[postgres.Server]:
-    binaries = postgres.programs()
-    if binaries is None:
-        pytest.skip("NO POSTGRESQL on this machine: nothing is tested against it; install pgserver or postgresql")
-    started = postgres.Server(binaries)
-    yield started
-    started.remove()
+server = pytest.fixture(postgres.running)
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])

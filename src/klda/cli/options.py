@@ -55,4 +55,18 @@ Address = Annotated[
     str | None,
     typer.Option("--address", help="Ray cluster, as host:port or auto; Ray is started here if left out."),
 ]
+Subjects = Annotated[
+    Path, typer.Option("--subjects", help="JSON or TOML file of subjects: name, keywords, labels, split.")
+]
+Split = Annotated[str | None, typer.Option("--split", help="Only the subjects of this split.")]
+Weeks = Annotated[int, typer.Option("--weeks", min=1, help="Windows of history before a test window.")]
+TestWeeks = Annotated[str, typer.Option("--test-weeks", help="Test the last so many windows, or those of ISO dates.")]
+ListSizes = Annotated[str, typer.Option("--top", help="Words a keyword that count as proposed, with commas.")]
+CaseSize = Annotated[int, typer.Option("--candidates", min=2, help="How many candidates a case has.")]
+TrainingPosts = Annotated[
+    Path | None,
+    typer.Option("--training", help="Posts with repost counts, from which viral learns when the archive has none."),
+]
+Processes = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; as many as cores if left out.")]
+Work = Annotated[Path | None, typer.Option("--work", help="Where results are kept, to go on after a stop.")]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]

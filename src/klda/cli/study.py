@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,24 +32,22 @@ class HistoryName(StrEnum):
 
 def study(
     archive: o.Files,
-    subjects: Annotated[Path, typer.Option(help="JSON or TOML file of subjects: name, keywords, labels, split.")],
+    subjects: o.Subjects,
     study: Annotated[StudyName, typer.Option(help="Which study.")] = StudyName.tables,
-    split: Annotated[str | None, typer.Option(help="Only the subjects of this split.")] = None,
+    split: o.Split = None,
     policies: Annotated[str, typer.Option("--policies", "-p", help="Whose advice the tables show.")] = "klda,viral",
-    weeks: Annotated[int, typer.Option(min=1, help="Windows of history before a test window.")] = 10,
-    test_weeks: Annotated[str, typer.Option(help="Test the last so many windows, or those of ISO dates.")] = "1",
-    top: Annotated[str, typer.Option(help="Words a keyword that count as proposed, with commas.")] = "2,3",
+    weeks: o.Weeks = 10,
+    test_weeks: o.TestWeeks = "1",
+    top: o.ListSizes = "2,3",
     history: Annotated[HistoryName, typer.Option(help="Who collected the history.")] = HistoryName.viral,
-    candidates: Annotated[int, typer.Option(min=2, help="How many candidates a case has.")] = 45,
-    training: Annotated[
-        Path | None, typer.Option(help="Posts with repost counts, from which viral learns when the archive has none.")
-    ] = None,
+    candidates: o.CaseSize = 45,
+    training: o.TrainingPosts = None,
     window: o.WindowLength = "7d",
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
-    work: Annotated[Path | None, typer.Option(help="Where results are kept, to go on after a stop.")] = None,
+    workers: o.Processes = None,
+    work: o.Work = None,
     output: o.OutputFormat = Format.table,
     seed: o.Seed = 0,
 ) -> None:

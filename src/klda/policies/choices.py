@@ -20,7 +20,7 @@ from klda.policies.evidence import columns_of, limits_of
 from klda.policies.findings import roles
 from klda.policies.proposal import Example, Reason
 from klda.selection.arrays import Bools, Floats, Ints
-from klda.selection.budget import Limits
+from klda.selection.budget import Limits, check_some
 from klda.selection.choose import choose_set
 from klda.selection.forecast import forecast_posts
 from klda.selection.high_frequency import gained_words, lost_words
@@ -209,8 +209,7 @@ def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> 
         held = np.setdiff1d(np.array(list(choices.held), dtype=np.int64), limits.required)
         limits = replace(limits, forbidden=np.union1d(limits.forbidden, held))
         chosen = choose_set(choices.problem, limits, novelty=novelty, current=choices.current).keywords
-    if not len(chosen):
-        raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")
+    check_some(chosen)
     score = choices.problem.score(chosen)
     said = dict(enumerate(choices.findings)) | roles(choices.current, choices.distances, choices.problem, chosen)
     wanted, current = choices.keywords(chosen), choices.keywords(choices.current)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from klda.errors import DataError
 from klda.policies.evidence import Evidence
 from klda.selection.arrays import Ints
+from klda.selection.budget import check_some
 from klda.types import Budget
 
 
@@ -21,6 +21,5 @@ def fitting(evidence: Evidence, budget: Budget, order: Ints, size: int | None = 
         longer = np.append(chosen, column)
         if limits.excess(longer, union.posts(longer), n) is None:
             chosen = longer
-    if not len(chosen):
-        raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")
+    check_some(chosen)
     return chosen

@@ -9,7 +9,6 @@ import numpy as np
 
 from klda.corpus.common_words import COMMON_WORDS
 from klda.corpus.corpus import Corpus
-from klda.errors import DataError
 from klda.policies.assemble import Finding, assemble
 from klda.policies.choices import MOST_WORDS, Choices, Seen
 from klda.policies.evidence import Evidence
@@ -21,6 +20,7 @@ from klda.policies.word_counts import keyword_tokens
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
 from klda.selection.anchor import held_back
 from klda.selection.arrays import Bools, Floats, Ints
+from klda.selection.budget import check_some
 from klda.selection.frontier import Frontier, trace_frontier
 from klda.selection.high_frequency import high_frequency_threshold
 from klda.selection.sampling_noise import ExpectedScores
@@ -94,8 +94,7 @@ class ScoredPolicy:
         limits = replace(limits, forbidden=np.union1d(limits.forbidden, list(held)).astype(np.int64))
         curve = trace_frontier(problem, limits, current=evidence.current)
         chosen = curve.at(self.novelty).keywords
-        if not len(chosen):
-            raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")
+        check_some(chosen)
         said = explain(evidence, words, extensions, distances, divergence=self.divergence, generator=generator)
         listed = tuple(
             c for c in dict.fromkeys([*evidence.current.tolist(), *_listed(extensions, self.top)]) if c in held

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from klda.errors import SettingError
+from klda.errors import DataError, SettingError
 from klda.selection.arrays import Bools, Floats, Ints
 
 
@@ -72,3 +72,9 @@ class Limits:
         problem = self.excess(np.unique(self.required), posts, n_candidates)
         if problem is not None:
             raise SettingError(f"the required keywords alone break the budget: {problem}; require fewer or allow more")
+
+
+def check_some(chosen: Ints) -> None:
+    """Raises an error when not even one keyword keeps within the limits."""
+    if not len(chosen):
+        raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")

@@ -125,10 +125,11 @@ def _spans_lines(start: list[bytes]) -> bool:
     first, second = start[0], start[1] if len(start) > 1 else b""
     if first == b"{":  # pretty-printed; a cut-off line of JSON lines would be followed by a whole one
         return not second.startswith(b"{")
-    return first.startswith(b"[") and (first == b"[" or not _is_object(second))
+    return first.startswith(b"[") and (first == b"[" or not is_object(second))
 
 
-def _is_object(line: bytes) -> bool:
+def is_object(line: bytes) -> bool:
+    """Whether a line is one whole JSON object."""
     try:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError:

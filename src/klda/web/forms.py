@@ -31,6 +31,11 @@ class WrongFields(Exception):
         self.fields = dict(fields)
 
 
+def name_taken() -> WrongFields:
+    """What is wrong with a form whose name another monitor has."""
+    return WrongFields({"name": "a monitor of this name is there already"})
+
+
 def _split(value: object) -> object:
     """Keywords as a person types them, as a list."""
     if isinstance(value, str):
@@ -76,20 +81,31 @@ Length = Annotated[str, AfterValidator(_length), Field(max_length=10)]
 Limit = Annotated[Annotated[int, Field(ge=1, le=1_000_000_000)] | None, BeforeValidator(_nothing)]
 
 
-class MonitorForm(BaseModel):
-    """A monitor to be made."""
+class NewMonitor(BaseModel):
+    """What every monitor is asked for, whatever it is made of."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     name: Name = Field(description="Its name, as in `flu-2026`.")
     subject: str = Field(min_length=1, max_length=200, description="What it is about, for people.")
     keywords: Keywords = Field(description="The first list.")
-    kind: Literal["jetstream", "mastodon", "x", "kafka"] = Field(default="jetstream", description="Kind of source.")
-    address: str = Field(default="", max_length=500, description="Address of the source; its public one if empty.")
-    topic: str = Field(default="", max_length=249, description="Topic, of Kafka.")
     window: Length = Field(default="7d", description="As in 7d, 6h.")
     max_keywords: Limit = Field(default=None, description="Most keywords of a list.")
     max_posts: Limit = Field(default=None, description="Most posts that a list may bring in a window.")
+
+    def values(self) -> dict[str, Any]:
+        """These as settings of a monitor."""
+        limits = {"max_keywords": self.max_keywords, "max_posts": self.max_posts}
+        budget = {name: value for name, value in limits.items() if value is not None}
+        return {"subject": self.subject, "keywords": self.keywords, "window": self.window, "budget": budget}
+
+
+class MonitorForm(NewMonitor):
+    """A monitor to be made."""
+
+    kind: Literal["jetstream", "mastodon", "x", "kafka"] = Field(default="jetstream", description="Kind of source.")
+    address: str = Field(default="", max_length=500, description="Address of the source; its public one if empty.")
+    topic: str = Field(default="", max_length=249, description="Topic, of Kafka.")
     approval: Approval = Field(default="manual", description="`auto` approves where nothing is flagged.")
 
 
@@ -116,17 +132,8 @@ def settings_of(form: MonitorForm, *, private: bool, resolve: Resolve = resolved
         source = source_from_form(form.kind, form.address, form.topic, private=private, resolve=resolve)
     except KldaError as error:
         raise WrongFields({"topic" if "topic" in str(error) else "address": str(error)}) from error
-    limits = {"max_keywords": form.max_keywords, "max_posts": form.max_posts}
-    values = {
-        "subject": form.subject,
-        "keywords": form.keywords,
-        "source": source,
-        "window": form.window,
-        "approval": form.approval,
-        "budget": {name: value for name, value in limits.items() if value is not None},
-    }
     try:
-        return Settings.of(values, "the form")
+        return Settings.of(form.values() | {"source": source, "approval": form.approval}, "the form")
     except KldaError as error:
         raise WrongFields({"form": str(error)}) from error
 

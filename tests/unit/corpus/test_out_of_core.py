@@ -8,7 +8,8 @@ from klda.corpus import out_of_core
 from klda.corpus.corpus import Corpus
 from klda.corpus.posts import HasBatches, PostTable, to_batch
 from klda.errors import DataError, InputError, SettingError
-from tests.unit.corpus.test_shards import KEYWORDS, OPTIONS, assert_same, make_posts
+from tests.unit.corpus.same import assert_same
+from tests.unit.corpus.test_shards import KEYWORDS, OPTIONS, make_posts
 
 
 class Batches(HasBatches):

@@ -22,6 +22,7 @@ from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, FormatError, SettingError
 from klda.types import Keyword, KeywordSet, Post
+from tests.unit.corpus.same import assert_same
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 KEYWORDS = KeywordSet.of("wind", Keyword("mask", ("mask", "masks")))
@@ -69,18 +70,6 @@ def save_parts(posts: Sequence[Post], cuts: Sequence[int], folder: Path) -> list
             parts.append(folder / f"part{start}")
             local_shard(posts[start:stop], KEYWORDS, **OPTIONS).save(parts[-1])
     return parts
-
-
-def assert_same(first: Corpus, second: Corpus) -> None:
-    for part in ("documents", "apart"):
-        for name, array in getattr(first, part).arrays().items():
-            np.testing.assert_array_equal(array, getattr(getattr(second, part), name))
-            assert array.dtype == getattr(getattr(second, part), name).dtype
-    assert first.observed.lists() == second.observed.lists()
-    assert first.vocabulary == second.vocabulary
-    for name in ("candidates", "windows", "history", "adjacent", "settings", "windowing", "n_distinct"):
-        assert getattr(first, name) == getattr(second, name), name
-    assert first.posts.table.equals(second.posts.table)
 
 
 @given(

@@ -4,7 +4,6 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from klda.corpus import storage
@@ -13,6 +12,7 @@ from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing
 from klda.errors import FormatError, InputError
 from klda.types import Keyword, KeywordSet, Post
+from tests.unit.corpus.same import assert_same
 
 
 def make_corpus(n: int = 60) -> Corpus:
@@ -33,18 +33,6 @@ def make_corpus(n: int = 60) -> Corpus:
         window=Windowing("1d", zone="Europe/Berlin", align=datetime(2026, 1, 1, 6, tzinfo=UTC)),
         settings=TextSettings(min_count=3),
     )
-
-
-def assert_same(first: Corpus, second: Corpus) -> None:
-    for part in ("documents", "apart"):
-        for name, array in getattr(first, part).arrays().items():
-            np.testing.assert_array_equal(array, getattr(getattr(second, part), name))
-            assert array.dtype == getattr(getattr(second, part), name).dtype
-    assert first.observed.lists() == second.observed.lists()
-    assert first.vocabulary == second.vocabulary
-    for name in ("candidates", "windows", "history", "adjacent", "settings", "windowing", "n_distinct"):
-        assert getattr(first, name) == getattr(second, name), name
-    assert first.posts.table.equals(second.posts.table)
 
 
 def test_a_loaded_corpus_equals_the_saved_one(tmp_path: Path) -> None:

@@ -60,14 +60,7 @@ def reopened(store: PostStore, **arguments: object) -> PostStore:
     return PostStore(store.uri, store.windowing, **arguments)  # type: ignore[arg-type]
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[postgres.Server]:
-    binaries = postgres.programs()
-    if binaries is None:
-        pytest.skip("NO POSTGRESQL on this machine: nothing is tested against it; install pgserver or postgresql")
-    started = postgres.Server(binaries)
-    yield started
-    started.remove()
+server = pytest.fixture(scope="session")(postgres.running)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -8,9 +8,11 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
+import pytest
 
 
 def programs() -> Path | None:
@@ -22,6 +24,16 @@ def programs() -> Path | None:
     if package is not None and package.origin is not None:
         places.append(Path(package.origin).parent / "pginstall" / "bin")
     return next((place for place in places if (place / "initdb").exists()), None)
+
+
+def running() -> Iterator[Server]:
+    """Yields a server, which goes afterwards; a test that asks for one is skipped where there is none."""
+    binaries = programs()
+    if binaries is None:
+        pytest.skip("NO POSTGRESQL on this machine: nothing is tested against it; install pgserver or postgresql")
+    started = Server(binaries)
+    yield started
+    started.remove()
 
 
 class Server:

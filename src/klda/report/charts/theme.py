@@ -25,7 +25,13 @@ LIGHT = {
     "drop": "#b94a00",
     "hold": "#6f6a86",
     "past": "#9aa4b0",
+    "page": "#f4f6f8",
+    "shade": "#eef1f5",
+    "add-tint": "#e3f3ed",
+    "drop-tint": "#fbebe1",
+    "mark": "#fff0b8",
 }
+"""From `page` on, colours that lie behind pictures and texts."""
 DARK = {
     "paper": "#161b22",
     "ink": "#e8ecf1",
@@ -36,6 +42,11 @@ DARK = {
     "drop": "#f29058",
     "hold": "#b3acd2",
     "past": "#77828f",
+    "page": "#0e1217",
+    "shade": "#202832",
+    "add-tint": "#12332a",
+    "drop-tint": "#3b2415",
+    "mark": "#5c4a10",
 }
 
 ACTIONS = {"keep": "keep", "add": "add", "drop": "drop", "hold": "hold back"}

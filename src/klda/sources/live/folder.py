@@ -17,7 +17,7 @@ import orjson
 
 from klda.errors import InputError, SettingError
 from klda.sources.files import MAX_LINE, find_files, opened
-from klda.sources.filetypes import FileType, file_type
+from klda.sources.filetypes import FileType, file_type, is_object
 from klda.sources.formats.outcome import Bad, Row, Skip
 from klda.sources.json_lines import json_outcomes
 from klda.sources.live.protocol import Burst, Health, Received
@@ -133,7 +133,7 @@ class Folder:
                     at += len(held)
                     held = b""
                     self.health.reject(Bad(TOO_LONG))
-            if held and settled and _complete(held):
+            if held and settled and is_object(held):
                 at += len(held)
                 yield self._rows([held]), (inode, at, at)
             elif at == size:
@@ -154,13 +154,6 @@ def _grows(path: Path) -> bool:
     with opened(path) as stream:
         packed = stream.packed
     return not packed and file_type(path) is FileType.LINES
-
-
-def _complete(line: bytes) -> bool:
-    try:
-        return isinstance(orjson.loads(line), dict)
-    except orjson.JSONDecodeError:
-        return False
 
 
 def _positions(cursor: str | None) -> dict[str, Position]:

@@ -15,7 +15,7 @@ from klda.monitor.monitor import Monitor
 from klda.monitor.uploads import Preview, discard, preview, receive
 from klda.web.api.jobs import answer_for
 from klda.web.api.models import JobAnswer
-from klda.web.forms import Keywords, Length, Limit, Name, WrongFields
+from klda.web.forms import NewMonitor, name_taken
 from klda.web.problems import documented
 from klda.web.studio import Identity, Studio, TheStudio
 
@@ -59,17 +59,9 @@ class UploadAnswer(BaseModel):
     suggestions: list[str] = Field(description="Words that many posts share, as keywords to start from.")
 
 
-class UploadForm(BaseModel):
+class UploadForm(NewMonitor):
     """A monitor to be made of an upload."""
 
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
-
-    name: Name = Field(description="Its name, as in `flu-2026`.")
-    subject: str = Field(min_length=1, max_length=200, description="What it is about, for people.")
-    keywords: Keywords = Field(description="The first list.")
-    window: Length = Field(default="7d", description="As in 7d, 6h.")
-    max_keywords: Limit = Field(default=None, description="Most keywords of a list.")
-    max_posts: Limit = Field(default=None, description="Most posts that a list may bring in a window.")
     policy: str = Field(default="klda", max_length=50, description="Who proposes.")
 
 
@@ -112,15 +104,8 @@ def begin(studio: Studio, upload: str, form: UploadForm, identity: str) -> tuple
     """The new monitor, and the id of the job that fills it."""
     seen(studio, upload)
     if studio.has(form.name):
-        raise WrongFields({"name": "a monitor of this name is there already"})
-    limits = {"max_keywords": form.max_keywords, "max_posts": form.max_posts}
-    values = {
-        "subject": form.subject,
-        "keywords": form.keywords,
-        "window": form.window,
-        "budget": {name: value for name, value in limits.items() if value is not None},
-        "policy": form.policy,
-    }
+        raise name_taken()
+    values = form.values() | {"policy": form.policy}
     create_from_upload(studio.settings.home, form.name, upload, values, created_by=identity)
     monitor = studio.monitor(form.name)
     return monitor, start(monitor, "create", asked_by=identity)

@@ -11,6 +11,8 @@ import altair as alt
 from klda.report.charts.theme import CATEGORIES, LIGHT, Spec, finished
 
 OTHERS = "other keywords"
+SPARSE = {"grid": False, "labelAngle": 0, "labelOverlap": True, "labelSeparation": 8}
+"""An axis of times: labels that would touch are left out."""
 
 
 def framed(spec: Mapping[str, Any], *, describe: str, height: int) -> Spec:
@@ -24,6 +26,12 @@ def colour(field: str, names: Sequence[str], *, rest: str | None = None) -> dict
     shades = [*CATEGORIES[: len(names)], *([LIGHT["past"]] if rest else [])]
     legend = {"symbolType": "square"}
     return {"field": field, "type": "nominal", "scale": {"domain": domain, "range": shades}, "legend": legend}
+
+
+def window_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """The encoding that sets windows side by side, in this order."""
+    scale = {"domain": list(labels), "paddingInner": 0.18}
+    return {"field": "label", "type": "ordinal", "title": None, "scale": scale, "axis": SPARSE}
 
 
 @cache

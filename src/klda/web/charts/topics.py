@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from klda.report.charts.dates import window_labels
 from klda.report.charts.theme import LIGHT, Spec
 from klda.store import TopicOverTime, WindowTopics
-from klda.web.charts.frame import colour, framed
+from klda.web.charts.frame import colour, framed, window_axis
 
 HEIGHT = 280
 
@@ -30,13 +30,7 @@ def topics_over_time(found: WindowTopics, zone: str) -> Spec:
         "data": {"values": rows},
         "mark": {"type": "bar", "stroke": LIGHT["paper"], "strokeWidth": 1},
         "encoding": {
-            "x": {
-                "field": "label",
-                "type": "ordinal",
-                "title": None,
-                "scale": {"domain": list(labels.values()), "paddingInner": 0.18},
-                "axis": {"grid": False, "labelAngle": 0, "labelOverlap": True, "labelSeparation": 8},
-            },
+            "x": window_axis(list(labels.values())),
             "y": {
                 "field": "share",
                 "type": "quantitative",

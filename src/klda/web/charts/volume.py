@@ -12,7 +12,7 @@ from klda.monitor.flow import FlowPoint
 from klda.report.charts.dates import full_date, window_labels
 from klda.report.charts.theme import CATEGORIES, LIGHT, Spec
 from klda.store.volume import Period
-from klda.web.charts.frame import OTHERS, colour, framed
+from klda.web.charts.frame import OTHERS, SPARSE, colour, framed, window_axis
 
 HEIGHT = 280
 SHORT = "format(datum.value, '~s')"
@@ -75,13 +75,11 @@ def volume(points: Sequence[FlowPoint], period: Period, zone: str) -> Spec:
 
 
 def _axis(period: Period, labels: list[str]) -> dict[str, Any]:
-    look = {"grid": False, "labelAngle": 0, "labelOverlap": True, "labelSeparation": 8}
     if period == "window":
-        scale = {"domain": labels, "paddingInner": 0.18}
-        return {"field": "label", "type": "ordinal", "title": None, "scale": scale, "axis": look}
+        return window_axis(labels)
     unit = "utcyearmonthdate" if period == "day" else "yearmonthdatehours"
     shown = {"format": "%-d %b" if period == "day" else "%-d %b %H:%M", "tickCount": 6}
-    return {"field": "start", "type": "temporal", "timeUnit": unit, "title": None, "axis": look | shown}
+    return {"field": "start", "type": "temporal", "timeUnit": unit, "title": None, "axis": SPARSE | shown}
 
 
 def _when(period: Period) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from klda.report.open_loop import open_view
 from klda.store.jobs import OPEN
 from klda.web.api.backtests import begin, found
 from klda.web.deciding import PROPOSAL
+from klda.web.pages.monitor import frame
 from klda.web.rendering import render
 from klda.web.studio import Identity, TheMonitor
 
@@ -53,9 +54,7 @@ def begun(
 def _page(request: Request, monitor: Monitor, known: list[Result], shown: Result | None) -> Response:
     jobs = [job for job in recent(monitor, 30) if job.kind == "backtest"]
     content: dict[str, Any] = {
-        "monitor": monitor.name,
-        "subject": monitor.settings.subject,
-        "waiting": monitor.records.proposals.waiting_id() is not None,
+        **frame(monitor),
         "here": f"/monitors/{monitor.name}/backtest",
         "n_closed": len(closed(monitor)),
         "policies": list(policies()),

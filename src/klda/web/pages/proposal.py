@@ -23,6 +23,7 @@ from klda.store.jobs import OPEN
 from klda.types import Estimate
 from klda.web.deciding import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable
 from klda.web.forms import SEPARATORS
+from klda.web.pages.monitor import frame
 from klda.web.rendering import render
 from klda.web.studio import Identity, TheMonitor
 
@@ -98,9 +99,7 @@ def decided(
 def _page(request: Request, monitor: Monitor, saved: SavedProposal | None) -> Response:
     jobs = _jobs(monitor)
     content: dict[str, Any] = {
-        "monitor": monitor.name,
-        "subject": monitor.settings.subject,
-        "waiting": monitor.records.proposals.waiting_id() is not None,
+        **frame(monitor),
         "saved": saved,
         "job": next((job for job in jobs if job.state in OPEN), None),
         "last_job": next(iter(jobs), None),
