@@ -16,6 +16,12 @@ from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Settings
 from klda.types import KeywordSet, Post, Window
 
+QUICK = {
+    "n_topics": 2, "hidden": (8, 8), "batch_size": 16, "pretraining_iterations": 6, "max_iterations": 8,
+    "check_every": 4, "held_out": 0.2, "patience": None,
+}  # fmt: skip
+"""Settings of a model that is trained in a moment."""
+
 
 def data_of(
     documents: list[list[int]],

@@ -10,7 +10,7 @@ from klda.model.objective import batch_weights, row_keyword_log_probability, row
 from klda.model.rows import all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.settings import Settings
 from klda.model.totals import totals
-from tests.unit.model import slow_reference
+from tests.unit.model import slow_reference, slow_scores
 from tests.unit.model.small import data_of, parameters_of, random_data, tokens_of
 from tests.unit.model.test_networks import _layers
 
@@ -106,10 +106,10 @@ def test_with_one_keyword_in_every_document_the_bound_is_that_of_plain_lda():
     beta = slow_reference.g([1.0], _layers(parameters.topic_word), 3)
     for document in range(5):
         others = [word for word in tokens_of(data, document) if word != 0]
-        phi, gamma = slow_reference.lda_e_step(others, np.ones(3), beta, 15)
-        slow = slow_reference.lda_bound(others, gamma, phi, np.ones(3), beta)
+        phi, gamma = slow_scores.lda_e_step(others, np.ones(3), beta, 15)
+        slow = slow_scores.lda_bound(others, gamma, phi, np.ones(3), beta)
         assert fast.total()[document].item() == pytest.approx(slow, rel=1e-6)
-        assert slow <= slow_reference.lda_likelihood(others, np.ones(3), beta) + 1e-9
+        assert slow <= slow_scores.lda_likelihood(others, np.ones(3), beta) + 1e-9
 
 
 @pytest.mark.parametrize("relaxed", [False, True])

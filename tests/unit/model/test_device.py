@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from klda.model.klda import KLDA
-from tests.unit.model.small import corpus_of, random_data
-from tests.unit.model.test_klda import QUICK
+from tests.unit.model.small import QUICK, corpus_of, random_data
 
 WAYS: dict[str, dict[str, Any]] = {
     "default": {},

@@ -1,8 +1,9 @@
+"""The estimator that people import: its conventions, what it answers, stopping, going on and new windows."""
+
 from __future__ import annotations
 
 import inspect
 import itertools
-import json
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -14,29 +15,10 @@ from sklearn.exceptions import NotFittedError
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Ragged
-from klda.errors import DataError, FormatError, SettingError, TrainingError
-from klda.model import checkpoint
+from klda.errors import DataError, SettingError, TrainingError
 from klda.model.klda import KLDA
 from klda.model.settings import Settings
-from tests.unit.model.small import corpus_of, random_data
-
-QUICK = {
-    "n_topics": 2, "hidden": (8, 8), "batch_size": 16, "pretraining_iterations": 6, "max_iterations": 8,
-    "check_every": 4, "held_out": 0.2, "patience": None,
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    """Candidates are words 1 … 4: word 0 is the placeholder."""
-    data = random_data(n_documents=60)
-    data = replace(data, words=data.words + 1, n_words=13, keyword_words=Ragged.of([[j + 1] for j in range(4)]))
-    return corpus_of(data)
-
-
-@pytest.fixture(scope="module")
-def model(corpus: Corpus) -> KLDA:
-    return KLDA(**QUICK).fit(corpus)
+from tests.unit.model.small import QUICK, corpus_of, random_data
 
 
 def test_every_setting_is_a_documented_parameter_with_the_same_default():
@@ -118,17 +100,6 @@ def test_documents_get_topic_weights_and_scores(model: KLDA, corpus: Corpus):
     assert model.completion(corpus) == model.completion(corpus) < 0
 
 
-def test_a_saved_model_comes_back_whole(model: KLDA, corpus: Corpus, tmp_path: Path):
-    model.save(tmp_path / "model")
-    loaded = KLDA.load(tmp_path / "model")
-    assert loaded.get_params() == model.get_params()
-    assert loaded.vocabulary_ == model.vocabulary_
-    assert loaded.candidates_ == model.candidates_
-    assert loaded.history_ == model.history_
-    assert (loaded.topic_word(["word1"]) == model.topic_word(["word1"])).all()
-    assert loaded.log_likelihood(corpus) == model.log_likelihood(corpus)
-
-
 def test_a_model_samples_documents_like_those_it_learned_from(model: KLDA, tmp_path: Path):
     drawn = model.sample(400)
     assert len(drawn) == 400
@@ -140,77 +111,6 @@ def test_a_model_samples_documents_like_those_it_learned_from(model: KLDA, tmp_p
     model.save(tmp_path)
     again = KLDA.load(tmp_path).sample(400)
     assert (again.words == drawn.words).all()
-
-
-def test_what_is_saved_cannot_run_code(model: KLDA, tmp_path: Path):
-    model.save(tmp_path)
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".safetensors"]
-
-
-@pytest.mark.parametrize("part", ["parameters", "vocabulary", "candidates", "n_topics"])
-def test_a_model_that_lacks_a_part_gives_our_error(model: KLDA, tmp_path: Path, part: str):
-    model.save(tmp_path)
-    path = tmp_path / "model.json"
-    record = json.loads(path.read_text())
-    del record["facts"][part]
-    path.write_text(json.dumps(record))
-    with pytest.raises(FormatError, match=part):
-        KLDA.load(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("part", "value"),
-    [
-        ("n_topics", 10**9),
-        ("parameters", {"hidden": [10**9, 8]}),
-        ("candidates", []),
-        ("candidates", [{"text": None, "forms": []}]),
-        ("vocabulary", "words"),
-        ("vocabulary", {"forms": []}),
-    ],
-)
-def test_settings_that_do_not_fit_the_numbers_give_our_error(model: KLDA, tmp_path: Path, part: str, value: object):
-    """And nothing of the size that they ask for is made."""
-    model.save(tmp_path)
-    tensors, facts = checkpoint.read(tmp_path, "model")
-    changed = facts[part] | value if isinstance(value, dict) else value
-    checkpoint.write(tmp_path, "model", tensors, facts | {part: changed})
-    with pytest.raises(FormatError, match="not a model of this version"):
-        KLDA.load(tmp_path)
-
-
-@pytest.mark.parametrize("damage", ["gone", "one number", "one more"])
-@pytest.mark.parametrize(
-    "name", ["parameters.theta", "parameters.topic_word.output", "keyword_words.indptr", "word_frequency"]
-)
-def test_numbers_that_do_not_fit_the_settings_give_our_error(model: KLDA, tmp_path: Path, name: str, damage: str):
-    model.save(tmp_path)
-    tensors, facts = checkpoint.read(tmp_path, "model")
-    found = tensors.pop(name).flatten()
-    if damage != "gone":
-        tensors[name] = found[:1] if damage == "one number" else torch.cat([found, found[:1]])
-    checkpoint.write(tmp_path, "model", tensors, facts)
-    with pytest.raises(FormatError, match="not a model of this version"):
-        KLDA.load(tmp_path)
-
-
-def test_a_model_of_numbers_that_are_none_gives_our_error(model: KLDA, tmp_path: Path):
-    model.save(tmp_path)
-    tensors, facts = checkpoint.read(tmp_path, "model")
-    tensors["parameters.theta"][1] = torch.nan
-    checkpoint.write(tmp_path, "model", tensors, facts)
-    with pytest.raises(FormatError, match="theta holds what is no finite number"):
-        KLDA.load(tmp_path)
-
-
-@pytest.mark.parametrize("value", [-1, 13])
-def test_keywords_of_words_that_there_are_not_give_our_error(model: KLDA, tmp_path: Path, value: int):
-    model.save(tmp_path)
-    tensors, facts = checkpoint.read(tmp_path, "model")
-    tensors["keyword_words.values"][0] = value
-    checkpoint.write(tmp_path, "model", tensors, facts)
-    with pytest.raises(FormatError, match="not words of the vocabulary"):
-        KLDA.load(tmp_path)
 
 
 def test_a_stopped_fit_resumes_to_the_same_model(model: KLDA, corpus: Corpus, tmp_path: Path):

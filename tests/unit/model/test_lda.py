@@ -7,7 +7,7 @@ from klda.errors import DataError, SettingError
 from klda.model.bags import TokenBags, take
 from klda.model.coherence import coherence
 from klda.model.lda import LDA, choose_n_topics, fit_lda, halves, mean_word_distribution
-from tests.unit.model import slow_reference as slow
+from tests.unit.model import slow_scores
 
 
 def simulated(n_documents: int, topic_word: np.ndarray, seed: int, length: int = 12) -> TokenBags:
@@ -68,7 +68,7 @@ def test_inferred_topic_weights_are_the_fixed_point_of_the_slow_e_step() -> None
     tokens = [[0, 4, 4, 5], [2]]
     weights = model.infer(TokenBags.of(tokens))
     for row, document in zip(weights, tokens, strict=True):
-        _, gamma = slow.lda_e_step(document, model.alpha, model.topic_word, 300)
+        _, gamma = slow_scores.lda_e_step(document, model.alpha, model.topic_word, 300)
         np.testing.assert_allclose(row, gamma / gamma.sum(), atol=2e-3)
 
 

@@ -10,7 +10,7 @@ import torch
 from klda.model import scores
 from klda.model.networks import KeywordBags
 from klda.model.settings import Settings
-from tests.unit.model import slow_reference
+from tests.unit.model import slow_scores
 from tests.unit.model.small import data_of, parameters_of, random_data, tokens_of
 
 SETTINGS = Settings(
@@ -32,7 +32,7 @@ def _slow_scores(parameters, documents, n_topics: int, iterations: int | None) -
         for s in ((0,), (1,), (0, 1))
     }
     return [
-        slow_reference.document_score(
+        slow_scores.document_score(
             tokens,
             KEYWORD_WORD,
             parameters.theta.detach().numpy(),
@@ -144,7 +144,7 @@ def test_completion_is_the_predictive_probability_of_the_hidden_tokens():
     total, n = scores.completion(parameters, data, settings, target.astype(float))
     beta = parameters.topic_word.log_distribution(KeywordBags.of([[0]])).exp()[0].detach().numpy()
     seen = [2, 3]
-    _, gamma = slow_reference.lda_e_step(seen, np.ones(2), beta, 100)
+    _, gamma = slow_scores.lda_e_step(seen, np.ones(2), beta, 100)
     predicted = gamma / gamma.sum() @ beta
     predicted = predicted / predicted[1:].sum()  # word 0 is a candidate's, and so never hidden
     assert n == 2

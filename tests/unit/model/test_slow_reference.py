@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.unit.model import slow_reference as slow
+from tests.unit.model import slow_scores
 
 
 @pytest.fixture
@@ -19,9 +20,9 @@ def generator() -> np.random.Generator:
 def test_exact_document_scores_sum_to_one_over_all_documents(generator: np.random.Generator) -> None:
     n_words, length, keyword_word = 3, 4, [0, 2]
     theta, prior = generator.normal(size=2), np.array([0.7, 1.4])
-    topic_word = {chosen: generator.dirichlet(np.ones(n_words), size=2) for chosen in slow.subsets([0, 1])}
+    topic_word = {chosen: generator.dirichlet(np.ones(n_words), size=2) for chosen in slow_scores.subsets([0, 1])}
     total = sum(
-        math.exp(slow.document_score(tokens, keyword_word, theta, 2.0, topic_word, prior))
+        math.exp(slow_scores.document_score(tokens, keyword_word, theta, 2.0, topic_word, prior))
         for tokens in itertools.product(range(n_words), repeat=length)
     )
     assert total == pytest.approx(1.0, abs=1e-12)
@@ -34,29 +35,29 @@ def test_the_bound_stays_below_the_likelihood_and_rises_with_the_e_step(
     beta = generator.dirichlet(np.ones(4), size=2)
     bounds = []
     for rounds in (1, 2, 5, 50):
-        phi, gamma = slow.lda_e_step(tokens, alpha, beta, rounds)
-        bounds.append(slow.lda_bound(tokens, gamma, phi, alpha, beta))
+        phi, gamma = slow_scores.lda_e_step(tokens, alpha, beta, rounds)
+        bounds.append(slow_scores.lda_bound(tokens, gamma, phi, alpha, beta))
     assert bounds == sorted(bounds)
-    assert bounds[-1] < slow.lda_likelihood(tokens, alpha, beta)
+    assert bounds[-1] < slow_scores.lda_likelihood(tokens, alpha, beta)
 
 
 def test_with_one_topic_the_bound_is_the_likelihood(generator: np.random.Generator) -> None:
     tokens, alpha, beta = [0, 2, 2], np.array([0.3]), generator.dirichlet(np.ones(3), size=1)
-    phi, gamma = slow.lda_e_step(tokens, alpha, beta, 3)
+    phi, gamma = slow_scores.lda_e_step(tokens, alpha, beta, 3)
     exact = sum(math.log(beta[0, w]) for w in tokens)
-    assert slow.lda_bound(tokens, gamma, phi, alpha, beta) == pytest.approx(exact)
-    assert slow.lda_likelihood(tokens, alpha, beta) == pytest.approx(exact)
+    assert slow_scores.lda_bound(tokens, gamma, phi, alpha, beta) == pytest.approx(exact)
+    assert slow_scores.lda_likelihood(tokens, alpha, beta) == pytest.approx(exact)
 
 
 def test_the_word_and_topic_terms_of_a_document_without_keywords_are_the_lda_bound(
     generator: np.random.Generator,
 ) -> None:
     tokens, prior, beta = [1, 0, 1], np.ones(2), generator.dirichlet(np.ones(3), size=2)
-    phi, gamma = slow.lda_e_step(tokens, prior, beta, 4)
+    phi, gamma = slow_scores.lda_e_step(tokens, prior, beta, 4)
     document = slow.DocumentState(tokens, [], np.zeros(1), np.full(1, 0.5), prior, beta, phi, gamma)
     terms = slow.document_terms(document, np.zeros(1), 2.0, [[2]])
     without_keywords = sum(v for name, v in terms.items() if not name.startswith("keyword"))
-    assert without_keywords == pytest.approx(slow.lda_bound(tokens, gamma, phi, prior, beta))
+    assert without_keywords == pytest.approx(slow_scores.lda_bound(tokens, gamma, phi, prior, beta))
 
 
 def test_rows_of_the_network_are_distributions(generator: np.random.Generator) -> None:
