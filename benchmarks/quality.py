@@ -35,7 +35,6 @@ ABLATIONS: dict[str, Plain] = {
 }
 """Each ingredient of the default off, one at a time, as open loops see it."""
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
-LOOPS = ("static", "klda", *LOOP_ABLATIONS, "counting-scored", "cooccurrence", "labels-last-week", "labels-next-week")
 QUICK_LOOPS = ("static", "klda", "labels-next-week")
 TOPS = (2, 3)
 SHOCK = 2.0
@@ -49,7 +48,7 @@ def main() -> None:
     parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
     parser.add_argument("--split", default="score", help="subjects to run: settings were chosen on `tune`")
     parser.add_argument("--only", choices=["congress_2020", "reddit_2013"], help="one archive, the page left alone")
-    parser.add_argument("--loops", default=",".join(LOOPS), help="policies of the closed loop")
+    parser.add_argument("--loops", help="policies of the closed loop, with commas; all of them if left out")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--work", type=Path, default=None, help="where results are kept; the user's cache by default")
     parser.add_argument("--jobs", type=int, default=2)
@@ -79,13 +78,20 @@ def reddit(data: Path, given: argparse.Namespace) -> Plain:
     """Closed loop on titles whose subject is known, and the open loop beside it, which says little here."""
     subjects = load_subjects(data / "subjects_reddit_2013.json", given.split)[: 2 if given.quick else None]
     replay = _replay(data / "reddit_2013.parquet", subjects, given, None)
-    names = QUICK_LOOPS if given.quick else tuple(name.strip() for name in given.loops.split(","))
+    names = _loops(given)
     settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
     jobs = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
     summary = closed_summary(_run(jobs, given.jobs, "reddit_2013, closed loop"), names)
     closed = _closed_figures(summary)
     opened = {} if given.quick else _open(replay, subjects, [replay.archive.n_windows - 1], given.jobs, ABLATIONS)
     return opened | closed | {"closed_loop": summary}
+
+
+def _loops(given: argparse.Namespace) -> tuple[str, ...]:
+    """The policies of the closed loop."""
+    if given.loops:
+        return tuple(name.strip() for name in given.loops.split(","))
+    return QUICK_LOOPS if given.quick else (*policy_names("all", closed_loop=True), *LOOP_ABLATIONS)
 
 
 def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, training: Path | None) -> Replay:
