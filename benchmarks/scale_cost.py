@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 BILLION = 1_000_000_000
-CORES = 64
+CORES = 16
 """Of one machine, or of all machines of a cluster together."""
 DOLLARS_A_CORE_HOUR = 0.05
 """On-demand machines of the large clouds cost about so much in 2025."""
@@ -24,8 +24,8 @@ NETWORK_MEGABYTES_A_SECOND = 1_250
 """One network disk for all, and ten gigabits between machines."""
 DISK_PASSES = 4
 """Parts are written and read, shards are written and read."""
-LEAST = 0.01
-"""What is written down has two places: a relative error of less means nothing."""
+BYTES_A_DOCUMENT = 25
+"""What training holds beyond its batch, see docs/scale.md; preparation holds what its setting says."""
 
 Point = dict[str, Any]
 Value = Callable[[Point], float]
@@ -36,9 +36,8 @@ STAGES: dict[str, Value] = {
     "join": lambda point: float(point["processor_seconds"]["load"] + point["processor_seconds"]["start"]),
     "train": lambda point: float(point["processor_seconds"]["train"]),
     "disk_megabytes": lambda point: float(point["disk_megabytes"]),
-    "memory_megabytes": lambda point: float(point["peak_memory_mb"]),
 }
-"""What is fitted: processor seconds of a stage (`read` is a part of `prepare`), and space."""
+"""What is fitted: processor seconds of a stage (`read` is a part of `prepare`), and space on disk."""
 
 
 def cost(points: Sequence[Point], communication: Point | None) -> Point:
@@ -46,6 +45,7 @@ def cost(points: Sequence[Point], communication: Point | None) -> Point:
     model = {name: fitted(points, value) for name, value in STAGES.items()}
     whole = {name: start + slope * BILLION for name, (start, slope) in model.items()}
     hours = {stage: whole[stage] / 3600 for stage in ("prepare", "read", "join", "train")}
+    documents = points[-1]["documents"] / points[-1]["posts"]
     disk = DISK_PASSES * whole["disk_megabytes"] / DISK_MEGABYTES_A_SECOND / 3600
     here = {
         "all cores, preparing": hours["prepare"] / CORES,
@@ -75,7 +75,7 @@ def cost(points: Sequence[Point], communication: Point | None) -> Point:
         "ray": _bill(there, on_ray) | {"share_of_a_step_that_computes": round(at_work, 2)},
         "disk_gigabytes": round(whole["disk_megabytes"] / 1000),
         "disk_dollars_a_month": round(whole["disk_megabytes"] / 1000 * DOLLARS_A_GIGABYTE_MONTH),
-        "memory_gigabytes": round(whole["memory_megabytes"] / 1000, 1),
+        "training_memory_gigabytes": round(BYTES_A_DOCUMENT * BILLION * documents / 1e9, 1),
         "assumptions": {
             "cores": CORES,
             "dollars_a_core_hour": DOLLARS_A_CORE_HOUR,
@@ -106,12 +106,13 @@ def efficiency(communication: Point | None) -> float:
 
 def fitted(points: Sequence[Point], value: Value) -> tuple[float, float]:
     """What a stage takes at its start and for each post; neither is negative."""
-    taken = np.array([max(value(point), LEAST) for point in points])
-    terms = np.array([[1.0, point["posts"]] for point in points])
-    start, slope = nnls(terms / taken[:, None], np.ones(len(points)))[0].tolist()
+    seen = [(point["posts"], value(point)) for point in points if value(point)]
+    terms = np.array([[1.0 / taken, posts / taken] for posts, taken in seen]).reshape(-1, 2)
+    start, slope = nnls(terms, np.ones(len(seen)))[0].tolist() if seen else (0.0, 0.0)
     return start, slope
 
 
 def error(points: Sequence[Point], value: Value, start: float, slope: float) -> float:
     """The largest relative error of the model at the points beyond the first, which is only a start."""
-    return max(abs((start + slope * float(point["posts"])) / max(value(point), LEAST) - 1) for point in points[1:])
+    off = [abs((start + slope * point["posts"]) / value(point) - 1) for point in points[1:] if value(point)]
+    return float(max(off, default=0.0))

@@ -20,6 +20,7 @@ def point(posts: int, seconds: float, peak: int = 500) -> Point:
     parts = {"prepare": seconds / 2, "load": 0.0, "start": 0.0, "train": seconds / 2}
     return {
         "posts": posts,
+        "documents": posts // 5,
         "seconds": parts,
         "processor_seconds": parts,
         "reading_seconds": seconds / 20,
@@ -68,8 +69,10 @@ def test_figures_follow_from_points():
     assert cost["ray"]["hours_of_resources"]["all cores, training"] == pytest.approx(
         one_stage / CORES / share, abs=0.01
     )
-    assert cost["ray"]["binds"] == "disk"
-    assert cost["ray"]["hours"] == pytest.approx(4 * 1_000_000 / 500 / 3600, abs=0.01)
+    assert cost["training_memory_gigabytes"] == 5.0
+    assert cost["ray"]["binds"] == "all cores, training"
+    assert cost["ray"]["hours"] == pytest.approx(one_stage / CORES * (1 + 1 / share), abs=0.02)
+    assert cost["ray"]["hours_of_resources"]["disk"] == pytest.approx(4 * 1_000_000 / 500 / 3600, abs=0.01)
 
 
 def test_a_point_that_the_folder_has_is_not_measured_again(tmp_path: Path):
