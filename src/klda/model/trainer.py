@@ -132,13 +132,15 @@ class Trainer:
         position = self.state.position
         iteration = position.iteration + 1
         loss, terms, logits, pairs = self._loss(iteration)
-        value = total(self.workers, loss.item())
-        if not math.isfinite(value):
-            self._fail(iteration, terms)
         adam = self.state.adam
         adam.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        self.workers.add_up([p.grad for group in adam.param_groups for p in group["params"] if p.grad is not None])
+        gradients = [p.grad for group in adam.param_groups for p in group["params"] if p.grad is not None]
+        summed = loss.detach().clone()
+        self.workers.add_up([summed, *gradients])
+        value = summed.item()
+        if not math.isfinite(value):
+            self._fail(iteration, terms)
         cancel_weight_decay(adam, self.state.parameters.topic_word.penalised())
         adam.step()
         if logits is not None and logits.grad is not None:
