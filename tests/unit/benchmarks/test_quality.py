@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.quality import _shock_recall
+from benchmarks.quality_page import tables
+
+
+def _weeks(recalls: list[float], posts: list[float]) -> dict[str, list[dict[str, float]]]:
+    """Weeks of a list that is never wrong, so that its volume tells how many posts there were."""
+    weeks = [{"recall": r, "precision": 1.0, "volume": r * n, "f1": r} for r, n in zip(recalls, posts, strict=True)]
+    return {"weeks": weeks}
+
+
+def test_recall_in_shocks_is_that_of_weeks_with_twice_the_usual_posts() -> None:
+    posts = [100.0, 100.0, 100.0, 400.0, 300.0]
+    found = {"static": _weeks([0.5, 0.5, 0.5, 0.2, 0.2], posts), "klda": _weeks([0.1, 0.1, 0.1, 0.3, 0.5], posts)}
+    assert _shock_recall({"subjects": {"surveillance": found}}) == pytest.approx(0.4 / 0.2)
+
+
+def test_without_a_shock_there_is_no_such_figure() -> None:
+    posts = [100.0, 110.0, 90.0]
+    calm = {"static": _weeks([0.5, 0.5, 0.5], posts), "klda": _weeks([0.6, 0.6, 0.6], posts)}
+    assert _shock_recall({"subjects": {"guns": calm, "not run": {}}}) is None
+
+
+def test_the_page_names_paired_differences_and_losses() -> None:
+    def part(ours: float, theirs: float) -> dict[str, object]:
+        def entry(mean: float) -> dict[str, object]:
+            value = {"2": {"mean": mean, "low": mean - 0.1, "high": mean + 0.1}}
+            return {"accuracy": value, "coverage": value, "skill": value}
+
+        gain = {"2": {"mean": ours - theirs, "low": -0.1, "high": 0.1}}
+        return {
+            "policies": {"klda": entry(ours), "textrank": entry(theirs)},
+            "paired": {"klda": {"textrank": gain}},
+            "ceiling": {"2": {"mean": 0.5, "low": 0.4, "high": 0.6}},
+            "n_comparisons": 2,
+            "n_cases": 4,
+        }
+
+    page = tables({"posts": {"skill": 0.5, "open_loop": part(0.2, 0.3) | {"corrected": part(0.4, 0.3)}}})
+    assert "| `textrank` | -0.10 (-0.10 to 0.10) | 0.10 (-0.10 to 0.10) |" in page
+    assert "- `textrank` is ahead of `klda` in accuracy, raw truth, top 2." in page
+    assert "corrected truth, top 2." not in page
