@@ -40,6 +40,8 @@ Floats = NDArray[np.float64]
 UNTRAINED, UNIGRAM, EARLIER, LAST, SAME = MODELS = ("untrained", "unigram", "klda", "lda-last", "lda-same")
 """KLDA as it starts; word frequencies, KLDA and LDA of earlier windows; LDA of the test window, cross-fitted."""
 SCORES = ("log_likelihood", "completion")
+MOST_SCORED = 4000
+"""Documents of the test window that are scored; models of that window may read all of it."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,15 @@ def measure_perplexity(
     trained = KLDA(**shared).fit(history, progress=progress)
     last = fit_lda(history.window(-1).documents, n_words, n_topics, seed=seed)
 
-    task = Task.of(test, seed)
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(test))[:MOST_SCORED])
+    scored = test.take(chosen)
+    task = Task.of(scored, seed)
     models = {
-        UNTRAINED: _klda_fit(untrained, test, seed),
+        UNTRAINED: _klda_fit(untrained, scored, seed),
         UNIGRAM: _mean_fit([(unigram(history), task)]),
-        EARLIER: _klda_fit(trained, test, seed),
+        EARLIER: _klda_fit(trained, scored, seed),
         LAST: _mean_fit([(last, task)]),
-        SAME: cross_fitted(task, n_words, n_topics, folds=folds, seed=seed),
+        SAME: cross_fitted(task, test.documents, chosen, n_words, n_topics, folds=folds, seed=seed),
     }
     return Perplexity(
         models,
@@ -145,17 +149,19 @@ class Task:
         return replace(self, documents=take(self.documents, np.flatnonzero(inside)), target=self.target[entries])
 
 
-def cross_fitted(task: Task, n_words: int, n_topics: int, *, folds: int, seed: int) -> Fit:
-    """The scores of documents under LDA of the same window, each fold scored by a model of the others.
+def cross_fitted(
+    task: Task, window: Bags, chosen: NDArray[np.int64], n_words: int, n_topics: int, *, folds: int, seed: int
+) -> Fit:
+    """The scores of a window's `chosen` documents, the task, each fold under LDA of the window's other folds.
 
     Copies of a text are in one fold: otherwise a repost would be predicted by a model that has read it.
     """
-    text = distinct_texts(task.documents)  # (D,)
+    text = distinct_texts(window)  # (D,)
     fold_of = np.random.default_rng(seed).permutation(np.arange(text.max() + 1) % folds)[text]  # (D,)
     parts = []
-    for fold in np.unique(fold_of).tolist():
-        others = take(task.documents, np.flatnonzero(fold_of != fold))
-        parts.append((fit_lda(others, n_words, n_topics, seed=seed), task.take(fold_of == fold)))
+    for fold in np.unique(fold_of[chosen]).tolist():
+        others = take(window, np.flatnonzero(fold_of != fold))
+        parts.append((fit_lda(others, n_words, n_topics, seed=seed), task.take(fold_of[chosen] == fold)))
     return _mean_fit(parts)
 
 

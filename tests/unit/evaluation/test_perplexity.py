@@ -73,10 +73,22 @@ def test_a_text_is_never_scored_by_a_model_that_saw_it_or_a_copy(copies):
     """Each document has a word of its own: fitted with it, LDA expects it; cross-fitted, it cannot."""
     documents = TokenBags.of([[word, word, word] for word in range(12)] * copies)
     task = Task(documents, np.ones(len(documents.words)), np.ones(12, dtype=bool))
-    fair = cross_fitted(task, 12, 2, folds=3, seed=0)
+    fair = cross_fitted(task, documents, np.arange(len(documents)), 12, 2, folds=3, seed=0)
     seen = fit_lda(documents, 12, 2, seed=0)
     own = seen.log_likelihood(documents).sum() / documents.counts.sum()
     assert fair.log_likelihood < own - 1
+
+
+def test_to_score_a_part_of_a_window_changes_no_document_s_score(case):
+    whole = Task.of(case.test, seed=3)
+    everything = np.arange(len(case.test))
+
+    def total(chosen):
+        task = whole.take(np.isin(everything, chosen))
+        fit = cross_fitted(task, case.test.documents, chosen, len(case.test.vocabulary), 2, folds=3, seed=0)
+        return fit.completion * task.target.sum()
+
+    assert total(everything[::3]) + total(np.delete(everything, everything[::3])) == pytest.approx(total(everything))
 
 
 def test_too_few_documents_are_refused(case):
