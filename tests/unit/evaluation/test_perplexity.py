@@ -88,7 +88,8 @@ def test_to_score_a_part_of_a_window_changes_no_document_s_score(case):
         fit = cross_fitted(task, case.test.documents, chosen, len(case.test.vocabulary), 2, folds=3, seed=0)
         return fit.completion * task.target.sum()
 
-    assert total(everything[::3]) + total(np.delete(everything, everything[::3])) == pytest.approx(total(everything))
+    parts = total(everything[::3]) + total(np.delete(everything, everything[::3]))
+    assert parts == pytest.approx(total(everything), rel=1e-4)  # an E-step ends when documents on average stand still
 
 
 def test_too_few_documents_are_refused(case):
