@@ -29,7 +29,11 @@ def out_of_place(evidence: Evidence, first: Ints) -> dict[int, str]:
     )
     usual = type(known)(known.posts[listed], known.accompanied[listed], known.first[listed])
     found = np.flatnonzero(strangers(usual))
-    found = found[np.argsort(usual.rate[found])][: max(0, int(listed.sum()) - LEAST_LIST)]
+    found = found[np.argsort(usual.rate[found])]
+    # Two keywords that always come together make all others strangers: most of what people asked for stays.
+    spare = max(0, int(usual.first.sum()) - (len(first) + 1) // 2)
+    found = np.concatenate([found[~usual.first[found]], found[usual.first[found]][:spare]])
+    found = found[: max(0, int(listed.sum()) - LEAST_LIST)]
     return {
         int(keywords[listed][row]): (
             f"{usual.rate[row]:.0%} of its posts carry another of the first keywords, where {usual.usual:.0%} is usual"

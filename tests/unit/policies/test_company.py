@@ -37,6 +37,19 @@ def test_a_keyword_that_comes_alone_is_out_of_place() -> None:
     assert "0% of its posts carry another of the first keywords" in why
 
 
+def test_a_pair_that_always_comes_together_does_not_empty_the_list() -> None:
+    """Beside `north korea` every other keyword is a stranger; half of what was asked for stays."""
+    countries = ("china", "japan", "israel", "panama")
+    week = [f"north korea again {i}" for i in range(40)] + [
+        f"{c} in the news {i}" for c in countries for i in range(25)
+    ]
+    corpus = weekly(week, week, week, keywords=("north", "korea", *countries))
+    evidence = evidence_of(corpus, "north", "korea", *countries)
+    gone = out_of_place(evidence, evidence.current)
+    assert len(gone) == 3
+    assert _names(corpus, gone) < set(countries)
+
+
 def test_a_list_of_three_words_is_not_judged_by_their_company() -> None:
     evidence = evidence_of(_collected(_week(), _week(), _week()), "privacy", "leak", "facebook")
     assert out_of_place(evidence, evidence.current) == {}
