@@ -4,41 +4,70 @@ from __future__ import annotations
 
 import numpy as np
 
+from klda.corpus.general_frequency import general_frequencies
 from klda.policies.evidence import Evidence
 from klda.policies.incidence import candidates_in
 from klda.policies.word_counts import recency
-from klda.selection.arrays import Bools, Ints
-from klda.selection.company import BESIDE, FEWEST_KEYWORDS, company, shared_bursts, strangers
+from klda.selection.arrays import Bools, Floats, Ints
+from klda.selection.company import (
+    BESIDE,
+    OTHERS,
+    Company,
+    company,
+    company_by_chance,
+    share_on_subject,
+    shared_bursts,
+    worth_listing,
+)
 from klda.selection.frequency import window_counts
 
 HALF_LIFE = 4.0
 """Windows after which the company that a keyword kept counts half."""
-LEAST_LIST = 2
-"""Keywords that stay, whatever company they keep."""
+COMMON = 2e-4
+"""A word that makes up so much of the language at large is no news, whatever it does."""
 
 
-def out_of_place(evidence: Evidence, first: Ints) -> dict[int, str]:
-    """Why some current keywords do not belong to the subject of the `first` ones, by column."""
+def out_of_place(evidence: Evidence, first: Ints) -> tuple[dict[int, str], float]:
+    """Why some keywords, current or `first`, would make the list worse by the posts that they bring, by column.
+
+    Beside it the share of posts on the subject that a further keyword needs to make it better.
+    """
     keywords = np.union1d(evidence.current, first)  # (n,) columns
-    if len(first) < FEWEST_KEYWORDS:
-        return {}
-    carried = candidates_in(evidence.history)[:, keywords].toarray() > 0  # (D, n)
-    listed = np.isin(keywords, evidence.current)
-    known = company(
-        carried, np.isin(keywords, first), _active(evidence, keywords), recency(evidence.history, HALF_LIFE)
-    )
-    usual = type(known)(known.posts[listed], known.accompanied[listed], known.first[listed])
-    found = np.flatnonzero(strangers(usual))
-    found = found[np.argsort(usual.rate[found])]
-    # Two keywords that always come together make all others strangers: most of what people asked for stays.
-    spare = max(0, int(usual.first.sum()) - (len(first) + 1) // 2)
-    found = np.concatenate([found[~usual.first[found]], found[usual.first[found]][:spare]])
-    found = found[: max(0, int(listed.sum()) - LEAST_LIST)]
+    history, is_first = evidence.history, np.isin(keywords, first)
+    carried = candidates_in(history)[:, keywords].toarray() > 0  # (D, n)
+    known = company(carried, is_first, _active(evidence, keywords), recency(history, HALF_LIFE))
+    frequency, by_chance = _commonness(evidence, keywords, first)
+    share = share_on_subject(known, frequency, by_chance)
+    worth, needed = worth_listing(known, share)
     return {
-        int(keywords[listed][row]): (
-            f"{usual.rate[row]:.0%} of its posts carry another of the first keywords, where {usual.usual:.0%} is usual"
+        int(keywords[row]): (
+            f"about {share[row]:.0%} of its posts are on the subject, judged by how common a word it is and by its "
+            f"company: {known.rate[row]:.0%} of its posts carry another of the first keywords"
         )
-        for row in found
+        for row in np.flatnonzero(~worth)
+    }, needed
+
+
+def unproven(evidence: Evidence, first: Ints, needed: float) -> dict[int, str]:
+    """Why some candidates would make the list worse by their posts, where posts without a keyword are known too."""
+    history = evidence.history
+    carried = candidates_in(history)  # (D, Q)
+    weight = recency(history, HALF_LIFE)
+    beside = np.asarray(carried[:, first].sum(axis=1)).ravel() > 0  # (D,)
+    others = np.setdiff1d(np.arange(len(evidence.candidates)), np.union1d(evidence.current, first))
+    known = Company(
+        np.asarray(weight @ carried).ravel()[others],
+        np.asarray((weight * beside) @ carried).ravel()[others],
+        np.zeros(len(others), dtype=np.bool_),
+    )
+    frequency, by_chance = _commonness(evidence, others, first)
+    share = share_on_subject(known, frequency, by_chance, OTHERS)
+    return {
+        int(others[row]): (
+            f"about {share[row]:.0%} of its posts would be on the subject: {known.rate[row]:.0%} of those known carry "
+            "one of the first keywords"
+        )
+        for row in np.flatnonzero(share < needed)
     }
 
 
@@ -52,8 +81,26 @@ def breaking(evidence: Evidence, first: Ints) -> Ints:
     carried = candidates_in(last)  # (D, Q)
     listed = np.intersect1d(first, evidence.current)
     beside = ((carried.T @ carried[:, listed]).toarray() >= BESIDE).sum(axis=1)  # (Q,)
-    found = np.flatnonzero(shared_bursts(counts.astype(np.float64), beside, len(listed)))
-    return np.setdiff1d(found, evidence.current)
+    found = np.setdiff1d(
+        np.flatnonzero(shared_bursts(counts.astype(np.float64), beside, len(listed))), evidence.current
+    )
+    frequency = _frequencies(evidence, found)
+    return found if frequency is None else found[frequency < COMMON]
+
+
+def _commonness(evidence: Evidence, columns: Ints, first: Ints) -> tuple[Floats | None, Floats | float]:
+    """How common these candidates are in the language, and what company of `first` ones they have by chance."""
+    frequency = _frequencies(evidence, columns)
+    listed = _frequencies(evidence, first)
+    if frequency is None or listed is None:
+        return None, 0.0
+    documents = evidence.history.documents
+    words_a_post = float(documents.counts.sum() / max(len(documents), 1))
+    return frequency, company_by_chance(frequency, np.isin(columns, first), listed.sum(), words_a_post)
+
+
+def _frequencies(evidence: Evidence, columns: Ints) -> Floats | None:
+    return general_frequencies(evidence.keywords(columns), evidence.history.vocabulary.language)
 
 
 def _active(evidence: Evidence, keywords: Ints) -> Bools:

@@ -12,7 +12,7 @@ import numpy as np
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.errors import DataError
-from klda.policies.company import breaking, out_of_place
+from klda.policies.company import breaking, out_of_place, unproven
 from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy
 from klda.policies.subject import Subject
@@ -62,7 +62,7 @@ class KLDAPolicy(ScoredPolicy):
     volume: float = 0.5
     """What a natural logarithm of frequency counts in divergence, where nothing but the list's posts is known."""
     company: bool = True
-    """Whether the keywords that posts carry together decide who stays, where nothing but the list's posts is known."""
+    """Whether keywords are judged by how common they are and by which of the first keywords their posts carry."""
 
     name = "klda"
 
@@ -97,20 +97,23 @@ class KLDAPolicy(ScoredPolicy):
         return replace(ranked, divergence=found.divergence, distance=found.distance), scores
 
     def held(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> dict[int, str]:
-        """As for every scored policy; where a filter let nothing else in, what it shows about itself decides.
+        """As for every scored policy; besides, a keyword has to make the list better by its posts.
 
-        A keyword whose posts hardly ever carry another one has to go, and only news of the subject comes in.
+        Where a filter let nothing else in, that cannot be told of words which are not on the list: only news comes in.
         """
         held = super().held(evidence, subject, distances, budget)
-        if not (self.company and evidence.collected_only):
+        if not self.company:
             return held
-        news = breaking(evidence, subject.protected)
-        free = np.concatenate([evidence.columns(budget.required), evidence.current, news]).astype(np.int64)
-        unseen = np.setdiff1d(np.arange(len(evidence.candidates)), free).tolist()
-        unknown = dict.fromkeys(unseen, "seen only beside the list, and no news beside several of its keywords")
-        gone = out_of_place(evidence, subject.protected)
-        required = set(evidence.columns(budget.required).tolist())
-        return unknown | held | {column: why for column, why in gone.items() if column not in required}
+        first, required = subject.protected, set(evidence.columns(budget.required).tolist())
+        gone, needed = out_of_place(evidence, first)
+        if evidence.collected_only and not evidence.unseen:
+            free = np.concatenate([evidence.current, first, breaking(evidence, first)])  # one that went may come back
+            others = np.setdiff1d(np.arange(len(evidence.candidates)), free).tolist()
+            unknown = dict.fromkeys(others, "seen only beside the list, and no news beside several of its keywords")
+        else:
+            unknown = unproven(evidence, first, needed)
+        found = unknown | held | gone
+        return {column: why for column, why in found.items() if column not in required}
 
     def problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints) -> SetProblem:
         """As for every scored policy; news of the subject has a value of its own."""

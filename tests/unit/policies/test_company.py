@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.policies.company import breaking, out_of_place
+from klda.policies.company import breaking, out_of_place, unproven
 from klda.policies.klda import KLDAPolicy
 from klda.types import Budget, KeywordSet
 from tests.unit.policies.few_posts import evidence_of, weekly
@@ -31,28 +31,78 @@ def _names(corpus: Corpus, columns: object) -> set[str]:
 def test_a_keyword_that_comes_alone_is_out_of_place() -> None:
     corpus = _collected(_week(), _week(), _week())
     evidence = evidence_of(corpus, *SUBJECT, "facebook")
-    gone = out_of_place(evidence, evidence.current)
+    gone, _ = out_of_place(evidence, evidence.current)
     assert _names(corpus, gone) == {"facebook"}
     (why,) = gone.values()
     assert "0% of its posts carry another of the first keywords" in why
+    assert why.startswith("about ")
 
 
 def test_a_pair_that_always_comes_together_does_not_empty_the_list() -> None:
-    """Beside `north korea` every other keyword is a stranger; half of what was asked for stays."""
+    """Beside `north korea` every other keyword keeps no company; most of what was asked for stays all the same."""
     countries = ("china", "japan", "israel", "panama")
     week = [f"north korea again {i}" for i in range(40)] + [
         f"{c} in the news {i}" for c in countries for i in range(25)
     ]
     corpus = weekly(week, week, week, keywords=("north", "korea", *countries))
     evidence = evidence_of(corpus, "north", "korea", *countries)
-    gone = out_of_place(evidence, evidence.current)
-    assert len(gone) == 3
+    gone, _ = out_of_place(evidence, evidence.current)
+    assert len(gone) <= 3
     assert _names(corpus, gone) < set(countries)
+
+
+def test_a_common_word_goes_before_a_rare_one_that_keeps_the_same_company() -> None:
+    words = ("nebula", "telescope", "galaxy", "morning", "jupiter", "thing")
+    week = [f"{one} {other} seen" for one in words[:3] for other in words[:3] if one < other] * 10
+    week += [f"{word} again number {i}" for word in words for i in range(8)]
+    corpus = weekly(week, week, week, keywords=words)
+    evidence = evidence_of(corpus, *words)
+    gone = _names(corpus, out_of_place(evidence, evidence.current)[0])
+    assert {"morning", "thing"} <= gone
+    assert "jupiter" not in gone
+
+
+def test_a_common_word_is_no_news_however_it_bursts() -> None:
+    corpus = _collected(_week(), _week(), _week("people"))
+    corpus = corpus.with_candidates(corpus.candidates | KeywordSet.of("people"))
+    evidence = evidence_of(corpus, *SUBJECT, "facebook")
+    assert not len(breaking(evidence, evidence.current))
+
+
+def _whole_stream(*weeks: list[str]) -> Corpus:
+    """The same, with the posts that no list would have collected."""
+    outside = [f"{word} of somebody else {i}" for word in ("lunch", "birthday") for i in range(60)]
+    return weekly(*(week + outside for week in weeks), keywords=(*SUBJECT, "whistleblower", "lunch", "birthday"))
+
+
+def test_a_word_that_the_stream_uses_without_the_subject_is_unproven() -> None:
+    corpus = _whole_stream(_week(), _week("whistleblower"), _week("whistleblower"))
+    evidence = evidence_of(corpus, *SUBJECT)
+    _, needed = out_of_place(evidence, evidence.current)
+    held = unproven(evidence, evidence.current, needed)
+    assert _names(corpus, held) == {"lunch", "birthday"}
+    assert all("0% of those known carry one of the first keywords" in why for why in held.values())
+
+
+def test_with_the_stream_in_sight_the_default_policy_adds_only_what_is_proven() -> None:
+    corpus = _whole_stream(_week(), _week("whistleblower"), _week("whistleblower"))
+    current = KeywordSet.of(*SUBJECT)
+    policy = KLDAPolicy(n_topics=2, iterations=5, founding=current, novelty=1.0)
+    proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
+    assert set(proposal.add.texts) <= {"whistleblower"}
+
+
+def test_a_keyword_that_was_dropped_may_come_back() -> None:
+    corpus = _collected(_week(), _week(), _week())
+    current = KeywordSet.of(*SUBJECT[:4])
+    policy = KLDAPolicy(n_topics=2, iterations=5, founding=KeywordSet.of(*SUBJECT))
+    proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
+    assert SUBJECT[4] not in {reason.keyword for reason in proposal.reasons if reason.action == "hold"}
 
 
 def test_a_list_of_three_words_is_not_judged_by_their_company() -> None:
     evidence = evidence_of(_collected(_week(), _week(), _week()), "privacy", "leak", "facebook")
-    assert out_of_place(evidence, evidence.current) == {}
+    assert out_of_place(evidence, evidence.current)[0] == {}
 
 
 def test_a_word_that_breaks_out_beside_several_keywords_is_news() -> None:

@@ -1,0 +1,119 @@
+"""Forty further subjects of reddit_2013: groups of subreddits that the archive's own subjects do not use.
+
+The first list of each is made as those of the archive were: the ten words with the best on-topic F1 in weeks 1 and 2.
+Half of the subjects, drawn by lot, are `tune`: settings were chosen on them. Half are `score`. The file is for
+`klda backtest --subjects`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from klda.corpus.corpus import Corpus
+from klda.corpus.stopwords import STOP_WORDS
+from klda.corpus.text import TextSettings
+from klda.evaluation.archive import Archive
+from klda.sources.reader import read_posts
+
+N_KEYWORDS, FEWEST_HITS, LEAST_F1, SHORTEST = 10, 5, 0.02, 3
+WEEKS = (0, 1)
+
+GROUPS = {
+    "android": "androidapps nexus4 AndroidGaming windowsphone Android tasker pebble googleglass",
+    "anime": "ShingekiNoKyojin awwnime Animesuggest anime evangelion manga animenocontext",
+    "apple": "ios jailbreak iOSthemes apple iphone AppHookup ipad",
+    "atheism": "atheism atheismrebooted magicskyfairy TrueAtheism atheistvids DebateAnAtheist exmormon",
+    "australia": "australia melbourne sydney AFL brisbane perth",
+    "baseball": "Dodgers Braves orioles mlb fantasybaseball baseball NYYankees SFGiants Cardinals Tigers",
+    "basketball": "nba lakers chicagobulls CollegeBasketball NBA2k heat",
+    "bikes": "bikecommuting peloton bicycling MTB FixedGearBicycle motorcycles",
+    "canada": "CanadaPolitics canada toronto vancouver ontario Calgary",
+    "cannabis": "trees vaporents CannabisExtracts Marijuana highdeas microgrowery treecomics StonerEngineering",
+    "card_games": "spikes EDH Magicdeckbuilding DnD Pathfinder_RPG magicTCG rpg boardgames",
+    "cars": "Trucks subaru Jeep BMW Honda Mustang Shitty_Car_Mods AutoDetailing carporn MechanicAdvice 4x4 CarAV cars "
+    "Justrolledintotheshop Autos",
+    "comics": "superman DCcomics marvelstudios comicbookmovies Marvel comicbooks batman comicbookart",
+    "cooking": "AskCulinary ramen sushi EatCheapAndHealthy recipes food Cooking shittyfoodporn Baking",
+    "doctor_who": "gallifrey DoctorWhumour doctorwho",
+    "dogs": "husky pitbulls goldenretrievers germanshepherds pugs labrador Dogtraining puppies dogs dogpictures",
+    "drama": "thewalkingdead breakingbad arresteddevelopment community",
+    "drugs": "shrooms SilkRoad Drugs LSD opiates DMT",
+    "fashion": "Sneakers streetwear rawdenim malefashion malefashionadvice frugalmalefashion femalefashionadvice",
+    "fitness": "ketogains xxketo ketorecipes xxfitness bodybuilding bodyweightfitness progresspics loseit Fitness keto",
+    "gender": "MensRights Feminism TwoXChromosomes TheRedPill againstmensrights ShitRedditSays",
+    "hockey": "hawks penguins nhl hockey DetroitRedWings leafs rangers",
+    "lgbt": "askgaybros lgbt gay asktransgender ainbow actuallesbians",
+    "linux": "linux Ubuntu linux4noobs archlinux commandline sysadmin",
+    "makeup": "MakeupAddiction SkincareAddiction RedditLaqueristas FancyFollicles Hair TheGirlSurvivalGuide",
+    "martial_arts": "MMA ufc bjj",
+    "military": "army USMC Military WarshipPorn CombatFootage MilitaryPorn navy AirForce",
+    "minecraft": "feedthebeast mindcrack Minecraft Civcraft admincraft Yogscast",
+    "moba": "leagueoflegends DotA2 summonerschool Smite LeagueOfMemes LOLDyrus Awesomenauts",
+    "music": "EDM DaftPunk trap electronicmusic dubstep Music hiphopheads",
+    "nfl": "nfl fantasyfootball eagles CHIBears GreenBayPackers 49ers",
+    "pc": "buildapc buildapcforme hardwareswap buildapcsales pcmasterrace techsupport SuggestALaptop",
+    "photography": "analog gopro photography photocritique Polaroid itookapicture",
+    "pokemon": "pokemon PokemonROMhacks Pokemongiveaway nintendo3ds stunfisk",
+    "programming": "learnjavascript programming learnprogramming webdev Python javascript gamedev",
+    "religion": "Christianity islam Buddhism Catholicism DebateReligion",
+    "strategy": "civ paradoxplaza CrusaderKings totalwar aoe2 eu4",
+    "uk": "unitedkingdom ukpolitics britishproblems britpics london",
+    "war_games": "battlefield_4 Battlefield battlefield3 arma Warthunder WorldofTanks mwo Planetside",
+    "wrestling": "SquaredCircle WWE",
+}
+TUNE = (
+    "anime apple atheism australia baseball bikes cars comics cooking doctor_who fashion fitness lgbt martial_arts "
+    "minecraft music nfl pc religion wrestling"
+)
+
+
+def first_list(words: csr_array, names: NDArray[np.str_], relevant: NDArray[np.bool_]) -> list[str]:
+    """The words that best tell posts on a subject, each by itself. `words` (D, V) are 0 or 1, `relevant` is (D,)."""
+    posts = np.asarray(words.sum(axis=0)).ravel()
+    hits = np.asarray(relevant.astype(np.float64) @ words).ravel()
+    f1 = np.where(hits >= FEWEST_HITS, 2 * hits / (posts + relevant.sum()), 0.0)
+    best = np.argsort(-f1, kind="stable")[:N_KEYWORDS]
+    return [str(names[word]) for word in best if f1[word] > LEAST_F1]
+
+
+def further_subjects(archive: Archive) -> list[dict[str, Any]]:
+    """The forty subjects as a subjects file has them."""
+    inside = np.concatenate([archive.positions(week) for week in WEEKS])
+    documents, labels = archive.documents.take(inside), archive.labels[inside]
+    names = np.array(archive.corpus.vocabulary.words)
+    usable = np.array([w.isalpha() and len(w) >= SHORTEST and w not in STOP_WORDS["en"] for w in names])
+    shape = (len(inside), len(names))
+    present = csr_array((np.ones(len(documents.words)), documents.words, documents.indptr), shape=shape)
+    present = csr_array(present[:, np.flatnonzero(usable)])
+    return [
+        {
+            "name": name,
+            "keywords": first_list(present, names[usable], np.isin(labels, group.split())),
+            "labels": group.split(),
+            "split": "tune" if name in TUNE.split() else "score",
+        }
+        for name, group in GROUPS.items()
+    ]
+
+
+def main() -> None:
+    """Writes the file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("archive", type=Path, help="reddit_2013.parquet")
+    parser.add_argument("--out", type=Path, default=Path("further_subjects.json"))
+    given = parser.parse_args()
+    corpus = Corpus.from_posts(read_posts(given.archive), ["reddit"], settings=TextSettings(stem=False))
+    subjects = further_subjects(Archive(corpus))
+    given.out.write_text(json.dumps({"subjects": subjects}, indent=1), encoding="utf-8")
+    print(json.dumps({"subjects": len(subjects), "file": str(given.out)}))
+
+
+if __name__ == "__main__":
+    main()

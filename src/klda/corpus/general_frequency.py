@@ -1,0 +1,47 @@
+"""How common a word is in a language at large: a yardstick where no sample of the stream says what is common.
+
+The frequencies are those of `wordfreq` (books, news, subtitles, the web, social media, up to 2021), its small lists:
+words rarer than one in a million are not told apart. They know nothing of a platform's own words, nor of news.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from klda.types import Keyword
+
+RAREST = 1e-6
+"""What a word that is not listed counts as."""
+
+
+def general_frequencies(keywords: Iterable[Keyword], language: str) -> NDArray[np.float64] | None:
+    """The share of all words that each keyword makes up in a language; None for a language that is not listed. # (n,)
+
+    The forms of a keyword add up. A phrase is as common as its rarest word, a hashtag as its word.
+
+    >>> bitcoin, news, phrase = general_frequencies([Keyword("bitcoin"), Keyword("news"), Keyword("the news")], "en")
+    >>> bool(bitcoin < news), bool(phrase == news)
+    (True, True)
+    """
+    known = _listed(language)
+    if known is None:
+        return None
+    return np.array([sum(_frequency(form, known) for form in keyword.forms) for keyword in keywords])
+
+
+def _frequency(form: str, known: Mapping[str, float]) -> float:
+    return min((known.get(word.lstrip("#"), RAREST) for word in form.casefold().split()), default=RAREST)
+
+
+@cache
+def _listed(language: str) -> Mapping[str, float] | None:
+    import wordfreq  # takes a moment to import, and only advice asks
+
+    if language not in wordfreq.available_languages("small"):
+        return None
+    found: Mapping[str, float] = wordfreq.get_frequency_dict(language, wordlist="small")
+    return found

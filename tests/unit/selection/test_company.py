@@ -1,0 +1,81 @@
+"""What a filter shows about itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from klda.selection.company import (
+    ASSUMED_RECALL,
+    FEWEST_KEYWORDS,
+    OTHERS,
+    Company,
+    company_by_chance,
+    share_on_subject,
+    worth_listing,
+)
+
+
+def _known(posts: list[float], rates: list[float]) -> Company:
+    return Company(np.array(posts), np.array(posts) * np.array(rates), np.ones(len(posts), dtype=bool))
+
+
+def test_rare_words_and_words_in_company_are_surer() -> None:
+    known = _known([200.0, 200.0, 200.0], [0.2, 0.2, 0.02])
+    share = share_on_subject(known, np.array([1e-6, 1e-4, 1e-4]))
+    assert share[0] > share[1] > share[2]
+
+
+def test_company_that_chance_explains_does_not_count() -> None:
+    """Half of all posts of seventy words carry a word that is one in a hundred."""
+    known = _known([200.0, 200.0], [0.5, 0.5])
+    frequency, first = np.array([1e-5, 1e-2]), np.ones(2, dtype=bool)
+    by_chance = company_by_chance(frequency, first, frequency.sum(), words_a_post=70)
+    assert 0.45 < by_chance[0] < 0.55
+    assert share_on_subject(known, frequency, by_chance)[0] < 0.3 * share_on_subject(known, frequency)[0]
+
+
+def test_a_word_that_nobody_listed_has_to_show_company() -> None:
+    alone = _known([200.0], [0.0])
+    rare = np.array([1e-6])
+    assert share_on_subject(alone, rare, judgement=OTHERS)[0] < 0.3 * share_on_subject(alone, rare)[0]
+
+
+def test_company_alone_decides_where_rarity_is_unknown() -> None:
+    share = share_on_subject(_known([200.0, 200.0], [0.3, 0.01]), None)
+    assert share[0] > 4 * share[1]
+
+
+def test_a_keyword_with_hardly_a_post_has_the_benefit_of_the_doubt() -> None:
+    share = share_on_subject(_known([2.0, 200.0], [0.0, 0.0]), np.array([1e-5, 1e-5]))
+    assert share[0] > 2 * share[1]
+
+
+@given(
+    st.lists(st.tuples(st.floats(1, 1e4), st.floats(1e-3, 0.99), st.booleans()), min_size=1, max_size=12),
+)
+def test_keywords_worth_listing_are_the_surest_and_some_first_ones_stay(
+    keywords: list[tuple[float, float, bool]],
+) -> None:
+    posts, share, first = (np.array(column) for column in zip(*keywords, strict=True))
+    known = Company(posts, np.zeros(len(posts)), first)
+    worth, _ = worth_listing(known, share)
+    assert worth.any()
+    assert np.count_nonzero(worth & first) >= min(FEWEST_KEYWORDS, np.count_nonzero(first))
+    if worth[~first].any() and (~worth[~first]).any():
+        assert share[~first & worth].min() >= share[~first & ~worth].max()
+
+
+def test_the_list_that_is_kept_has_the_best_f1() -> None:
+    """Against all subsets, with as many posts on the subject as the assumed recall implies."""
+    posts, share = np.array([40.0, 60.0, 30.0, 200.0, 900.0, 400.0]), np.array([0.6, 0.5, 0.4, 0.2, 0.03, 0.02])
+    worth, needed = worth_listing(Company(posts, np.zeros(6), np.ones(6, dtype=bool)), share)
+    relevant = (posts * share)[worth].sum() / ASSUMED_RECALL
+
+    def f1(chosen: np.ndarray) -> float:
+        return float(2 * (posts * share)[chosen].sum() / (posts[chosen].sum() + relevant))
+
+    subsets = [np.array([bool(n >> i & 1) for i in range(6)]) for n in range(1, 64)]
+    assert f1(worth) == max(f1(subset) for subset in subsets)
+    assert np.isclose(needed, f1(worth) / 2)
