@@ -36,8 +36,8 @@ def out_of_place(evidence: Evidence, first: Ints) -> tuple[dict[int, str], float
     history, is_first = evidence.history, np.isin(keywords, first)
     carried = candidates_in(history)[:, keywords].toarray() > 0  # (D, n)
     known = company(carried, is_first, _active(evidence, keywords), recency(history, HALF_LIFE))
-    frequency, by_chance = _commonness(evidence, keywords, first)
-    share = share_on_subject(known, frequency, by_chance)
+    common = _commonness(evidence, keywords, first)
+    share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, OTHERS))
     worth, needed = worth_listing(known, share)
     return {
         int(keywords[row]): (
@@ -52,16 +52,15 @@ def unproven(evidence: Evidence, first: Ints, needed: float) -> dict[int, str]:
     """Why some candidates would make the list worse by their posts, where posts without a keyword are known too."""
     history = evidence.history
     carried = candidates_in(history)  # (D, Q)
-    weight = recency(history, HALF_LIFE)
-    beside = np.asarray(carried[:, first].sum(axis=1)).ravel() > 0  # (D,)
     others = np.setdiff1d(np.arange(len(evidence.candidates)), np.union1d(evidence.current, first))
+    weight = recency(history, HALF_LIFE)  # (D,)
+    beside = np.asarray(carried[:, first].sum(axis=1)).ravel() > 0  # (D,)
     known = Company(
         np.asarray(weight @ carried).ravel()[others],
         np.asarray((weight * beside) @ carried).ravel()[others],
         np.zeros(len(others), dtype=np.bool_),
     )
-    frequency, by_chance = _commonness(evidence, others, first)
-    share = share_on_subject(known, frequency, by_chance, OTHERS)
+    share = share_on_subject(known, *_commonness(evidence, others, first), OTHERS)
     return {
         int(others[row]): (
             f"about {share[row]:.0%} of its posts would be on the subject: {known.rate[row]:.0%} of those known carry "
@@ -90,13 +89,12 @@ def breaking(evidence: Evidence, first: Ints) -> Ints:
 
 def _commonness(evidence: Evidence, columns: Ints, first: Ints) -> tuple[Floats | None, Floats | float]:
     """How common these candidates are in the language, and what company of `first` ones they have by chance."""
-    frequency = _frequencies(evidence, columns)
-    listed = _frequencies(evidence, first)
-    if frequency is None or listed is None:
+    frequency, together = _frequencies(evidence, columns), _frequencies(evidence, first)
+    if frequency is None or together is None:
         return None, 0.0
     documents = evidence.history.documents
     words_a_post = float(documents.counts.sum() / max(len(documents), 1))
-    return frequency, company_by_chance(frequency, np.isin(columns, first), listed.sum(), words_a_post)
+    return frequency, company_by_chance(frequency, np.isin(columns, first), float(together.sum()), words_a_post)
 
 
 def _frequencies(evidence: Evidence, columns: Ints) -> Floats | None:
