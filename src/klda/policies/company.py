@@ -38,7 +38,8 @@ def out_of_place(evidence: Evidence, first: Ints) -> tuple[dict[int, str], float
     known = company(carried, is_first, _active(evidence, keywords), recency(history, HALF_LIFE))
     common = _commonness(evidence, keywords, first)
     share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, OTHERS))
-    worth, needed = worth_listing(known, share)
+    kept = is_first & np.isin(keywords, evidence.current)
+    worth, needed = worth_listing(known.posts, share, kept, len(first))
     return {
         int(keywords[row]): (
             f"about {share[row]:.0%} of its posts are on the subject, judged by how common a word it is and by its "

@@ -110,27 +110,27 @@ def company_by_chance(frequency: Floats, first: Bools, together: float, words_a_
     return np.asarray(1.0 - np.exp(-words_a_post * np.maximum(together - np.where(first, frequency, 0.0), 0.0)))
 
 
-def worth_listing(known: Company, share: Floats) -> tuple[Bools, float]:
+def worth_listing(posts: Floats, share: Floats, kept: Bools, n_first: int) -> tuple[Bools, float]:
     """Keywords that make a list better by their posts, and the share on the subject that it takes. # (n,), ()
 
     F1 is 2 h / (n + R) for n posts, h of them among the R on the subject. To add posts raises it when more than F1 / 2
-    of them are on the subject. So keywords are taken from the surest `share` (n,) down until that fails; at least some
-    of the first ones stay.
+    of them are on the subject. So keywords, with `posts` (n,) each, are taken from the surest `share` (n,) down until
+    that fails. Of the `n_first` first keywords some stay in any case: the surest of those still listed, `kept` (n,).
 
-    >>> keywords = Company(np.array([50.0, 40.0, 60.0, 30.0, 900.0]), np.zeros(5), np.ones(5, bool))
-    >>> worth_listing(keywords, np.array([0.5, 0.4, 0.3, 0.3, 0.02]))[0]
+    >>> posts, share = np.array([50.0, 40.0, 60.0, 30.0, 900.0]), np.array([0.5, 0.4, 0.3, 0.3, 0.02])
+    >>> worth_listing(posts, share, np.ones(5, bool), 5)[0]
     array([ True,  True,  True,  True, False])
     """
-    least = max(FEWEST_KEYWORDS, int(np.ceil(LEAST_KEPT * np.count_nonzero(known.first))))
+    least = max(FEWEST_KEYWORDS, int(np.ceil(LEAST_KEPT * n_first)))
     worth = np.zeros(len(share), dtype=np.bool_)
-    posts = hits = needed = 0.0
+    collected = hits = needed = 0.0
     for row in np.argsort(-share, kind="stable"):
-        stays = known.first[row] and np.count_nonzero(worth & known.first) < least
+        stays = kept[row] and np.count_nonzero(worth & kept) < least
         if stays or share[row] > needed:
             worth[row] = True
-            posts += max(known.posts[row], 0.5)
-            hits += share[row] * max(known.posts[row], 0.5)
-            precision = hits / posts
+            collected += max(float(posts[row]), 0.5)
+            hits += float(share[row]) * max(float(posts[row]), 0.5)
+            precision = hits / collected
             needed = precision * ASSUMED_RECALL / (precision + ASSUMED_RECALL)
     return worth, needed
 

@@ -129,6 +129,16 @@ def test_the_default_policy_drops_the_stranger_and_adds_the_news() -> None:
     assert "carry another of the first keywords" in dropped.text
 
 
+def test_keywords_that_went_do_not_count_among_those_that_stay() -> None:
+    """Else a list would shrink week by week: the few posts of those that went leave all the doubt in their favour."""
+    words = (*SUBJECT, "morning", "thing", "people")
+    alone = [f"{word} alone number {i}" for word in SUBJECT[:4] for i in range(40)]
+    corpus = weekly(alone, alone, alone, keywords=words)
+    evidence = evidence_of(corpus, *SUBJECT[:4])
+    gone, _ = out_of_place(evidence, np.arange(len(words)))
+    assert not _names(corpus, gone) & set(SUBJECT[:4])
+
+
 def test_required_keywords_stay_whatever_company_they_keep() -> None:
     corpus = _collected(_week(), _week(), _week())
     current = KeywordSet.of(*SUBJECT, "facebook")

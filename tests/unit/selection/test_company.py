@@ -59,8 +59,7 @@ def test_keywords_worth_listing_are_the_surest_and_some_first_ones_stay(
     keywords: list[tuple[float, float, bool]],
 ) -> None:
     posts, share, first = (np.array(column) for column in zip(*keywords, strict=True))
-    known = Company(posts, np.zeros(len(posts)), first)
-    worth, _ = worth_listing(known, share)
+    worth, _ = worth_listing(posts, share, first, np.count_nonzero(first))
     assert worth.any()
     assert np.count_nonzero(worth & first) >= min(FEWEST_KEYWORDS, np.count_nonzero(first))
     if worth[~first].any() and (~worth[~first]).any():
@@ -70,7 +69,7 @@ def test_keywords_worth_listing_are_the_surest_and_some_first_ones_stay(
 def test_the_list_that_is_kept_has_the_best_f1() -> None:
     """Against all subsets, with as many posts on the subject as the assumed recall implies."""
     posts, share = np.array([40.0, 60.0, 30.0, 200.0, 900.0, 400.0]), np.array([0.6, 0.5, 0.4, 0.2, 0.03, 0.02])
-    worth, needed = worth_listing(Company(posts, np.zeros(6), np.ones(6, dtype=bool)), share)
+    worth, needed = worth_listing(posts, share, np.ones(6, dtype=bool), 6)
     relevant = (posts * share)[worth].sum() / ASSUMED_RECALL
 
     def f1(chosen: np.ndarray) -> float:
