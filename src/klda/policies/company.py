@@ -11,8 +11,10 @@ from klda.policies.word_counts import recency
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.company import (
     BESIDE,
+    LISTED,
     OTHERS,
     Company,
+    Judgement,
     company,
     company_by_chance,
     share_on_subject,
@@ -27,17 +29,18 @@ COMMON = 2e-4
 """A word that makes up so much of the language at large is no news, whatever it does."""
 
 
-def out_of_place(evidence: Evidence, first: Ints) -> tuple[dict[int, str], float]:
+def out_of_place(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> tuple[dict[int, str], float]:
     """Why some keywords, current or `first`, would make the list worse by the posts that they bring, by column.
 
-    Beside it the share of posts on the subject that a further keyword needs to make it better.
+    `added` is how those are judged that are not among the first. Beside it the share of posts on the subject that a
+    further keyword needs to make the list better.
     """
     keywords = np.union1d(evidence.current, first)  # (n,) columns
     history, is_first = evidence.history, np.isin(keywords, first)
     carried = candidates_in(history)[:, keywords].toarray() > 0  # (D, n)
     known = company(carried, is_first, _active(evidence, keywords), recency(history, HALF_LIFE))
     common = _commonness(evidence, keywords, first)
-    share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, OTHERS))
+    share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, added))
     kept = is_first & np.isin(keywords, evidence.current)
     worth, needed = worth_listing(known.posts, share, kept, len(first))
     return {

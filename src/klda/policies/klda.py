@@ -19,6 +19,7 @@ from klda.policies.subject import Subject
 from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.selection.algorithm2 import Extensions, rank_extensions
 from klda.selection.arrays import Floats, Ints
+from klda.selection.company import OTHERS
 from klda.selection.sampling_noise import ExpectedScores
 from klda.selection.sets import SetProblem
 from klda.selection.word_distribution import from_counts
@@ -105,12 +106,13 @@ class KLDAPolicy(ScoredPolicy):
         if not self.company:
             return held
         first, required = subject.protected, set(evidence.columns(budget.required).tolist())
-        gone, needed = out_of_place(evidence, first)
         if evidence.collected_only and not evidence.unseen:
+            gone, _ = out_of_place(evidence, first)
             free = np.concatenate([evidence.current, first, breaking(evidence, first)])  # one that went may come back
             others = np.setdiff1d(np.arange(len(evidence.candidates)), free).tolist()
             unknown = dict.fromkeys(others, "seen only beside the list, and no news beside several of its keywords")
         else:
+            gone, needed = out_of_place(evidence, first, OTHERS)
             unknown = unproven(evidence, first, needed)
         found = unknown | held | gone
         return {column: why for column, why in found.items() if column not in required}
