@@ -42,6 +42,11 @@ def tables(archives: dict[str, Plain]) -> str:
             parts.append(_paired(found["open_loop"]))
             parts.append(f"One ingredient of `klda` off at a time:\n\n{_ablation(found['open_loop'])}")
             parts.append(_losses(found["open_loop"]))
+        if "full" in found:
+            parts.append(f"Open loop, every post of a candidate known (history `full`):\n\n{_figures(found['full'])}")
+            parts.append(open_loop(found["full"]["open_loop"]))
+            parts.append(_paired(found["full"]["open_loop"]))
+            parts.append(_losses(found["full"]["open_loop"]))
         if "fit" in found:
             parts.append(_fit(found))
         if "closed_loop" in found:

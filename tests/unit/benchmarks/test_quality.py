@@ -39,7 +39,10 @@ def test_the_page_names_paired_differences_and_losses() -> None:
             "n_cases": 4,
         }
 
-    page = tables({"posts": {"skill": 0.5, "open_loop": part(0.2, 0.3) | {"corrected": part(0.4, 0.3)}}})
+    whole = {"skill": 0.7, "open_loop": part(0.5, 0.3) | {"corrected": part(0.5, 0.3)}}
+    page = tables({"posts": {"skill": 0.5, "open_loop": part(0.2, 0.3) | {"corrected": part(0.4, 0.3)}, "full": whole}})
     assert "| `textrank` | -0.10 (-0.10 to 0.10) | 0.10 (-0.10 to 0.10) |" in page
     assert "- `textrank` is ahead of `klda` in accuracy, raw truth, top 2." in page
     assert "corrected truth, top 2." not in page
+    assert "history `full`):\n\n- `skill`: 0.7" in page
+    assert "- none in accuracy." in page
