@@ -19,14 +19,14 @@ from klda.errors import SettingError
 if TYPE_CHECKING:
     from klda.evaluation.backtest import Map
 
-OPEN_POLICIES = "klda,counting-scored,counting,viral,frequent,random,static"
-
 
 def backtest(
     archive: o.Files,
     subjects: o.Subjects,
     split: o.Split = None,
-    policies: Annotated[str, typer.Option("--policies", "-p", help="Whom to compare, with commas.")] = OPEN_POLICIES,
+    policies: Annotated[
+        str, typer.Option("--policies", "-p", help="Whom to compare, with commas; all are all but klda-paper.")
+    ] = "all",
     weeks: o.Weeks = 10,
     test_weeks: o.TestWeeks = "4",
     top: o.ListSizes = "2,3",
