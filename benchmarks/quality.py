@@ -36,7 +36,9 @@ ABLATIONS: dict[str, Plain] = {
 }
 """Each ingredient of the default off, one at a time, as open loops see it."""
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
-QUICK_LOOPS = ("static", "klda", "labels-next-week")
+QUICK_LOOPS = ("klda", "static", "labels-next-week")
+QUICK_WEEKS = 2
+"""Weeks of history from which the fit is learnt; ten otherwise."""
 FULL_POLICIES = "klda,counting,counting-scored,viral,frequent,textrank,tfidf,static,random"
 """Those compared with every post of a candidate known; the others take long on so many."""
 TOPS = (2, 3)
@@ -47,7 +49,9 @@ SHOCK = 2.0
 def main() -> None:
     """Runs what the archives at hand allow, and prints it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two subjects × two weeks, no ablation, one history")
+    parser.add_argument(
+        "--quick", action="store_true", help="two subjects × two weeks, one loop, a short fit, no ablation"
+    )
     parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
     parser.add_argument("--split", default="score", help="subjects to run: settings were chosen on `tune`")
     parser.add_argument("--only", choices=["congress_2020", "reddit_2013"], help="one archive, the page left alone")
@@ -73,7 +77,8 @@ def congress(data: Path, given: argparse.Namespace) -> Plain:
     windows = windows_to_test("2" if given.quick else given.weeks, replay.archive)
     ablations = {} if given.quick else ABLATIONS
     fitted = subjects[: 1 if given.quick else None]
-    found = _open(replay, subjects, windows, given.jobs, ablations) | _fit(replay, fitted, windows[0], given.jobs)
+    found = _open(replay, subjects, windows, given.jobs, ablations)
+    found |= _fit(replay, fitted, windows[0], given.jobs, QUICK_WEEKS if given.quick else 10)
     if not given.quick:
         found["full"] = _open(replay, subjects, windows, given.jobs, {}, "full", FULL_POLICIES)
     return found
@@ -81,7 +86,7 @@ def congress(data: Path, given: argparse.Namespace) -> Plain:
 
 def reddit(data: Path, given: argparse.Namespace) -> Plain:
     """Closed loop on titles whose subject is known, and the open loop beside it, which says little here."""
-    subjects = load_subjects(data / "subjects_reddit_2013.json", given.split)[: 2 if given.quick else None]
+    subjects = load_subjects(data / "subjects_reddit_2013.json", given.split)[: 1 if given.quick else None]
     replay = _replay(data / "reddit_2013.parquet", subjects, given, None)
     names = _loops(given)
     settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
@@ -152,13 +157,13 @@ def _figures(reading: Plain) -> Plain:
     }
 
 
-def _fit(replay: Replay, subjects: Sequence[Subject], week: int, jobs: int) -> Plain:
+def _fit(replay: Replay, subjects: Sequence[Subject], week: int, jobs: int, weeks: int) -> Plain:
     """How far KLDA of earlier windows comes from their unigram towards the same-window LDA, over subjects.
 
     Both were collected with all candidates, as both of the paper's were collected in one way: with history `static` the
     models would be asked for posts that a filter never showed them.
     """
-    settings = BacktestSettings(policies=(), history="full")
+    settings = BacktestSettings(policies=(), history="full", weeks=weeks)
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [week])
     with progress_bar(quiet=False) as progress:
         found = list(run_study([StudyTask("perplexity", t) for t in work], map=process_map(jobs), progress=progress))
