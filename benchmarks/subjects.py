@@ -20,6 +20,7 @@ from klda.corpus.corpus import Corpus
 from klda.corpus.stopwords import STOP_WORDS
 from klda.corpus.text import TextSettings
 from klda.evaluation.archive import Archive
+from klda.policies.incidence import words_in
 from klda.sources.reader import read_posts
 
 N_KEYWORDS, FEWEST_HITS, LEAST_F1, SHORTEST = 10, 5, 0.02, 3
@@ -89,9 +90,7 @@ def further_subjects(archive: Archive) -> list[dict[str, Any]]:
     documents, labels = archive.documents.take(inside), archive.labels[inside]
     names = np.array(archive.corpus.vocabulary.words)
     usable = np.array([w.isalpha() and len(w) >= SHORTEST and w not in STOP_WORDS["en"] for w in names])
-    shape = (len(inside), len(names))
-    present = csr_array((np.ones(len(documents.words)), documents.words, documents.indptr), shape=shape)
-    present = csr_array(present[:, np.flatnonzero(usable)])
+    present = csr_array(words_in(documents, len(names))[:, np.flatnonzero(usable)])
     return [
         {
             "name": name,
