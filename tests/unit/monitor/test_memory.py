@@ -16,10 +16,13 @@ def _pool() -> Iterator[None]:
     pa.set_memory_pool(before)
 
 
-def test_it_is_harmless_at_any_time() -> None:
+def test_what_is_in_use_outlives_giving_memory_back() -> None:
+    before = pa.array(range(10_000))
     hold_little()
+    between = pa.array(range(10_000))
     give_back()
     give_back()
+    assert before == between == pa.array(range(10_000))
 
 
 def test_arrow_takes_its_memory_where_all_threads_can_give_it_back() -> None:

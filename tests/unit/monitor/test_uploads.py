@@ -84,7 +84,8 @@ def test_a_plain_parquet_file_is_let_in(tmp_path: Path) -> None:
     tags = pa.array([["flu"], [], None, ["a", "b"]] * 500)
     texts = pa.array([f"post {n % 40}" for n in range(2_000)])
     pq.write_table(pa.table({"id": pa.array(range(2_000)), "text": texts, "time": texts, "hashtags": tags}), path)
-    check_size(path)
+    check_size(path)  # raises for one that is too large
+    assert pq.read_metadata(path).num_rows == 2_000
 
 
 def test_uploads_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
