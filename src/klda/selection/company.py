@@ -23,7 +23,7 @@ class Judgement(NamedTuple):
 
     level: float
     rarity: float
-    """For each power of ten by which the word is rarer than all others together."""
+    """For each power of ten by which the word is rarer."""
     company: float
     """For each unit of the logarithm of its company in excess of chance."""
 
