@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.sparse import diags_array
 
 from klda.corpus.general_frequency import general_frequencies
-from klda.policies.evidence import Evidence
+from klda.policies.evidence import FEWEST_APART, Evidence
 from klda.policies.incidence import candidates_in
 from klda.policies.word_counts import recency
 from klda.selection.arrays import Bools, Floats, Ints
@@ -17,6 +20,7 @@ from klda.selection.company import (
     Judgement,
     company,
     company_by_chance,
+    share_by_sample,
     share_on_subject,
     shared_bursts,
     worth_listing,
@@ -29,12 +33,32 @@ COMMON = 2e-4
 """A word that makes up so much of the language at large is no news, whatever it does."""
 
 
-def out_of_place(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> tuple[dict[int, str], float]:
-    """Why some keywords, current or `first`, would make the list worse by the posts that they bring, by column.
+@dataclass(frozen=True)
+class Judged:
+    """The current and the first keywords, judged by the posts that they brought; all (n,)."""
 
-    `added` is how those are judged that are not among the first. Beside it the share of posts on the subject that a
-    further keyword needs to make the list better.
-    """
+    columns: Ints
+    share: Floats
+    """Share of its posts that are expected to be on the subject."""
+    company: Company
+    worth: Bools
+    """Whether it makes the list better by its posts."""
+    needed: float
+    """The share of posts on the subject that a further keyword needs to make the list better."""
+
+    def out_of_place(self) -> dict[int, str]:
+        """Why some of them would make the list worse by the posts that they bring, by column."""
+        return {
+            int(self.columns[row]): (
+                f"about {self.share[row]:.0%} of its posts are on the subject, judged by how common a word it is and "
+                f"by its company: {self.company.rate[row]:.0%} of its posts carry another of the first keywords"
+            )
+            for row in np.flatnonzero(~self.worth)
+        }
+
+
+def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged:
+    """The current and the `first` keywords, judged; `added` is how those are that are not among the first."""
     keywords = np.union1d(evidence.current, first)  # (n,) columns
     history, is_first = evidence.history, np.isin(keywords, first)
     carried = candidates_in(history)[:, keywords].toarray() > 0  # (D, n)
@@ -42,22 +66,14 @@ def out_of_place(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> 
     common = _commonness(evidence, keywords, first)
     share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, added))
     kept = is_first & np.isin(keywords, evidence.current)
-    worth, needed = worth_listing(known.posts, share, kept, len(first))
-    return {
-        int(keywords[row]): (
-            f"about {share[row]:.0%} of its posts are on the subject, judged by how common a word it is and by its "
-            f"company: {known.rate[row]:.0%} of its posts carry another of the first keywords"
-        )
-        for row in np.flatnonzero(~worth)
-    }, needed
+    return Judged(keywords, share, known, *worth_listing(known.posts, share, kept, len(first)))
 
 
-def unproven(evidence: Evidence, first: Ints, needed: float) -> dict[int, str]:
+def unproven(evidence: Evidence, first: Ints, listed: Judged) -> dict[int, str]:
     """Why some candidates would make the list worse by their posts, where posts without a keyword are known too."""
-    history = evidence.history
-    carried = candidates_in(history)  # (D, Q)
-    others = np.setdiff1d(np.arange(len(evidence.candidates)), np.union1d(evidence.current, first))
-    weight = recency(history, HALF_LIFE)  # (D,)
+    others = np.setdiff1d(np.arange(len(evidence.candidates)), listed.columns)
+    carried = candidates_in(evidence.history)  # (D, Q)
+    weight = recency(evidence.history, HALF_LIFE)  # (D,)
     beside = np.asarray(carried[:, first].sum(axis=1)).ravel() > 0  # (D,)
     known = Company(
         np.asarray(weight @ carried).ravel()[others],
@@ -65,13 +81,35 @@ def unproven(evidence: Evidence, first: Ints, needed: float) -> dict[int, str]:
         np.zeros(len(others), dtype=np.bool_),
     )
     share = share_on_subject(known, *_commonness(evidence, others, first), OTHERS)
+    # Of a sample, company says too much: all posts with a keyword are known, of the others only some.
+    share = np.minimum(share, _by_sample(evidence, others, listed))
     return {
         int(others[row]): (
-            f"about {share[row]:.0%} of its posts would be on the subject: {known.rate[row]:.0%} of those known carry "
-            "one of the first keywords"
+            f"about {share[row]:.0%} of its posts would be on the subject, judged by how common a word it is and by "
+            f"where it is seen: {known.rate[row]:.0%} of its known posts carry one of the first keywords"
         )
-        for row in np.flatnonzero(share < needed)
+        for row in np.flatnonzero(share < listed.needed)
     }
+
+
+def _by_sample(evidence: Evidence, others: Ints, listed: Judged) -> Floats:
+    """The share of posts on the subject, judged by lift over posts that no list collected; 1 where few are known."""
+    history = evidence.history
+    carried = candidates_in(history)  # (D, Q)
+    ever = np.union1d(listed.columns, evidence.columns({keyword for used in history.history for keyword in used}))
+    outside = np.asarray(carried[:, ever].sum(axis=1)).ravel() == 0  # (D,)
+    n_outside = int(outside.sum()) + len(history.apart)
+    if n_outside < FEWEST_APART:
+        return np.ones(len(others))
+    off_subject = (carried[:, listed.columns] @ diags_array(np.log1p(-listed.share))).sum(axis=1)  # (D,) logarithms
+    believed = recency(history, HALF_LIFE) * -np.expm1(np.asarray(off_subject).ravel())  # (D,)
+    return share_by_sample(
+        np.asarray(believed @ carried).ravel()[others],
+        float(believed.sum()),
+        np.asarray(outside.astype(np.float64) @ carried).ravel()[others],
+        n_outside,
+        _frequencies(evidence, others),
+    )
 
 
 def breaking(evidence: Evidence, first: Ints) -> Ints:

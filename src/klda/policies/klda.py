@@ -12,7 +12,7 @@ import numpy as np
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.errors import DataError
-from klda.policies.company import breaking, out_of_place, unproven
+from klda.policies.company import breaking, judged, unproven
 from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy
 from klda.policies.subject import Subject
@@ -106,21 +106,24 @@ class KLDAPolicy(ScoredPolicy):
         if not self.company:
             return held
         first, required = subject.protected, set(evidence.columns(budget.required).tolist())
+        news = breaking(evidence, first)
         if evidence.collected_only and not evidence.unseen:
-            gone, _ = out_of_place(evidence, first)
-            free = np.concatenate([evidence.current, first, breaking(evidence, first)])  # one that went may come back
+            listed = judged(evidence, first)
+            free = np.concatenate([evidence.current, first])  # one that went may come back
             others = np.setdiff1d(np.arange(len(evidence.candidates)), free).tolist()
             unknown = dict.fromkeys(others, "seen only beside the list, and no news beside several of its keywords")
         else:
-            gone, needed = out_of_place(evidence, first, OTHERS)
-            unknown = unproven(evidence, first, needed)
+            listed = judged(evidence, first, OTHERS)
+            unknown = unproven(evidence, first, listed)
+        unknown = {column: why for column, why in unknown.items() if column not in news}
+        gone = listed.out_of_place()
         found = unknown | held | gone
         return {column: why for column, why in found.items() if column not in required}
 
     def problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints) -> SetProblem:
         """As for every scored policy; news of the subject has a value of its own."""
         problem = super().problem(evidence, subject, words, held)
-        if self.company and evidence.collected_only:
+        if self.company:
             problem.price[breaking(evidence, subject.protected)] -= NEWS
         return problem
 

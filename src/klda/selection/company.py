@@ -18,8 +18,19 @@ from scipy.special import expit
 from klda.selection.arrays import Bools, Floats, Ints
 
 
+class Sighting(NamedTuple):
+    """A logistic model of the same for a word that is not on the list, seen beside it and in a sample of the stream."""
+
+    level: float
+    rarity: float
+    lift: float
+    """For each unit of the logarithm of how much more often posts of the subject hold it than those of the sample."""
+    believed: float
+    """For each unit of the logarithm of its posts that are believed to be on the subject."""
+
+
 class Judgement(NamedTuple):
-    """A logistic model of the share of a word's posts that are on the subject; fitted on 25 subjects of reddit_2013."""
+    """A logistic model of the share of a word's posts that are on the subject; fitted by `benchmarks.judgement`."""
 
     level: float
     rarity: float
@@ -28,18 +39,25 @@ class Judgement(NamedTuple):
     """For each unit of the logarithm of its company in excess of chance."""
 
 
-LISTED = Judgement(-5.5, 1.19, 0.57)
+LISTED = Judgement(-5.51, 1.20, 0.58)
 """Of words that somebody put on the list: people choose words that mean something."""
-OTHERS = Judgement(-1.43, 0.29, 1.06)
+OTHERS = Judgement(-1.49, 0.46, 1.46)
 """Of other words that posts of the subject hold: they have to show company."""
-LISTED_ALONE = Judgement(0.8, 0.0, 1.0)
+LISTED_ALONE = Judgement(0.94, 0.0, 1.07)
 """Of listed words in a language in which it is not known how rare words are."""
+SIGHTED = Sighting(-7.91, 0.63, 0.60, 0.38)
+SIGHTED_ALONE = Sighting(-5.50, 0.0, 0.80, 0.24)
+"""In a language in which it is not known how rare words are."""
 LEAST_COMPANY = 0.005
+USUAL_COMPANY = 0.08
+"""What a single keyword, which has no other to keep company with, is taken to keep."""
 ASSUMED_RECALL = 0.25
 """Share of its subject's posts that a list is taken to bring; it cannot be seen."""
 FEWEST_KEYWORDS = 4
 LEAST_KEPT = 0.5
 """Of the first keywords, at least so many and so much stay, whatever is thought of them."""
+LEAST_BELIEVED = 0.05
+"""Posts that count as believed to be on the subject for a word that has none."""
 BURST = 6.0
 """Standard deviations above the windows before."""
 FEWEST_BURSTING = 8
@@ -88,14 +106,45 @@ def share_on_subject(
     >>> posts, beside = np.array([100.0, 100.0, 100.0]), np.array([30.0, 2.0, 2.0])
     >>> known = Company(posts, beside, np.ones(3, bool))
     >>> share_on_subject(known, np.array([1e-5, 1e-5, 1e-4])).round(2)
-    array([0.43, 0.18, 0.06])
+    array([0.44, 0.18, 0.06])
     """
-    rate = (known.accompanied + 1.0) / (known.posts + 10.0)  # a keyword with few posts has the benefit of the doubt
-    beyond = np.log(np.maximum(rate - by_chance, 0.0) + LEAST_COMPANY)
+    beyond = log_company(known, by_chance)
     if frequency is None:
-        judgement, frequency = LISTED_ALONE, np.ones_like(rate)
+        judgement, frequency = LISTED_ALONE, np.ones_like(beyond)
     rarity = -np.log10(frequency)
     return np.asarray(expit(judgement.level + judgement.rarity * rarity + judgement.company * beyond))
+
+
+def log_company(known: Company, by_chance: Floats | float = 0.0) -> Floats:
+    """The logarithm of each keyword's company in excess of chance. # (n,)"""
+    rate = (known.accompanied + 1.0) / (known.posts + 10.0)  # a keyword with few posts has the benefit of the doubt
+    if np.count_nonzero(known.first) == 1:
+        rate = np.where(known.first, USUAL_COMPANY, rate)
+    return np.asarray(np.log(np.maximum(rate - by_chance, 0.0) + LEAST_COMPANY))
+
+
+def share_by_sample(
+    believed: Floats, together: float, outside: Floats, n_outside: int, frequency: Floats | None
+) -> Floats:
+    """The share of each word's posts that are expected to be on the subject, where a sample shows the rest. # (n,)
+
+    `believed` (n,) are the collected posts with each word, each counted by the chance that it is on the subject, and
+    `together` all such posts; `outside` (n,) are the posts with each word among `n_outside` sampled ones that the list
+    did not collect; `frequency` (n,) is how common the words are in the language at large, None if that is not known.
+
+    >>> share_by_sample(np.array([8.0, 8.0]), 100.0, np.array([0, 30]), 1_000, np.array([1e-6, 1e-4])).round(2)
+    array([0.43, 0.02])
+    """
+    lift, log_believed = log_sighting(believed, together, outside, n_outside)
+    seen, rarity = (SIGHTED_ALONE, 0.0) if frequency is None else (SIGHTED, -np.log10(frequency))
+    return np.asarray(expit(seen.level + seen.rarity * rarity + seen.lift * lift + seen.believed * log_believed))
+
+
+def log_sighting(believed: Floats, together: float, outside: Floats, n_outside: int) -> tuple[Floats, Floats]:
+    """Logarithms of each word's lift over the sample, and of its posts believed to be on the subject. # (n,), (n,)"""
+    log_believed = np.log(believed + LEAST_BELIEVED)
+    lift = log_believed - np.log(together + 1.0) - np.log((outside + 0.5) / (n_outside + 1.0))
+    return np.asarray(lift), np.asarray(log_believed)
 
 
 def company_by_chance(frequency: Floats, first: Bools, together: float, words_a_post: float) -> Floats:

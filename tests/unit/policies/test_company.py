@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.policies.company import breaking, out_of_place, unproven
+from klda.policies.company import breaking, judged, unproven
 from klda.policies.klda import KLDAPolicy
 from klda.types import Budget, KeywordSet
 from tests.unit.policies.few_posts import evidence_of, weekly
@@ -31,7 +31,7 @@ def _names(corpus: Corpus, columns: object) -> set[str]:
 def test_a_keyword_that_comes_alone_is_out_of_place() -> None:
     corpus = _collected(_week(), _week(), _week())
     evidence = evidence_of(corpus, *SUBJECT, "facebook")
-    gone, _ = out_of_place(evidence, evidence.current)
+    gone = judged(evidence, evidence.current).out_of_place()
     assert _names(corpus, gone) == {"facebook"}
     (why,) = gone.values()
     assert "0% of its posts carry another of the first keywords" in why
@@ -46,7 +46,7 @@ def test_a_pair_that_always_comes_together_does_not_empty_the_list() -> None:
     ]
     corpus = weekly(week, week, week, keywords=("north", "korea", *countries))
     evidence = evidence_of(corpus, "north", "korea", *countries)
-    gone, _ = out_of_place(evidence, evidence.current)
+    gone = judged(evidence, evidence.current).out_of_place()
     assert len(gone) <= 3
     assert _names(corpus, gone) < set(countries)
 
@@ -57,7 +57,7 @@ def test_a_common_word_goes_before_a_rare_one_that_keeps_the_same_company() -> N
     week += [f"{word} again number {i}" for word in words for i in range(8)]
     corpus = weekly(week, week, week, keywords=words)
     evidence = evidence_of(corpus, *words)
-    gone = _names(corpus, out_of_place(evidence, evidence.current)[0])
+    gone = _names(corpus, judged(evidence, evidence.current).out_of_place())
     assert {"morning", "thing"} <= gone
     assert "jupiter" not in gone
 
@@ -78,10 +78,9 @@ def _whole_stream(*weeks: list[str]) -> Corpus:
 def test_a_word_that_the_stream_uses_without_the_subject_is_unproven() -> None:
     corpus = _whole_stream(_week(), _week("whistleblower"), _week("whistleblower"))
     evidence = evidence_of(corpus, *SUBJECT)
-    _, needed = out_of_place(evidence, evidence.current)
-    held = unproven(evidence, evidence.current, needed)
+    held = unproven(evidence, evidence.current, judged(evidence, evidence.current))
     assert _names(corpus, held) == {"lunch", "birthday"}
-    assert all("0% of those known carry one of the first keywords" in why for why in held.values())
+    assert all("0% of its known posts carry one of the first keywords" in why for why in held.values())
 
 
 def test_with_the_stream_in_sight_the_default_policy_adds_only_what_is_proven() -> None:
@@ -90,6 +89,31 @@ def test_with_the_stream_in_sight_the_default_policy_adds_only_what_is_proven() 
     policy = KLDAPolicy(n_topics=2, iterations=5, founding=current, novelty=1.0)
     proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
     assert set(proposal.add.texts) <= {"whistleblower"}
+
+
+def _thin_sample(*weeks: list[str]) -> Corpus:
+    """What a filter collected, and a few of all other posts, many of which have lunch in them."""
+    elsewhere = [f"an ordinary {thing} and my lunch number {i}" for thing in ("walk", "song") for i in range(20)]
+    beside = [f"{word} over lunch {i}" for word in SUBJECT for i in range(3)]
+    words = (*SUBJECT, "whistleblower", "lunch")
+    return weekly(*(week + beside + elsewhere for week in weeks), keywords=words)
+
+
+def test_what_a_thin_sample_shows_everywhere_is_unproven_however_often_it_is_seen_beside_the_list() -> None:
+    told = [f"{one} and the whistleblower {i}" for one in SUBJECT for i in range(5)]
+    corpus = _thin_sample(_week(), _week() + told, _week() + told)
+    evidence = evidence_of(corpus, *SUBJECT)
+    held = _names(corpus, unproven(evidence, evidence.current, judged(evidence, evidence.current)))
+    assert "lunch" in held
+    assert "whistleblower" not in held
+
+
+def test_news_comes_in_with_a_sample_at_hand_too() -> None:
+    corpus = _thin_sample(_week(), _week(), _week("whistleblower"))
+    current = KeywordSet.of(*SUBJECT)
+    policy = KLDAPolicy(n_topics=2, iterations=5, founding=current)
+    proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
+    assert proposal.add.texts == ("whistleblower",)
 
 
 def test_a_keyword_that_was_dropped_may_come_back() -> None:
@@ -102,7 +126,7 @@ def test_a_keyword_that_was_dropped_may_come_back() -> None:
 
 def test_a_list_of_three_words_is_not_judged_by_their_company() -> None:
     evidence = evidence_of(_collected(_week(), _week(), _week()), "privacy", "leak", "facebook")
-    assert out_of_place(evidence, evidence.current)[0] == {}
+    assert judged(evidence, evidence.current).out_of_place() == {}
 
 
 def test_a_word_that_breaks_out_beside_several_keywords_is_news() -> None:
@@ -135,7 +159,7 @@ def test_keywords_that_went_do_not_count_among_those_that_stay() -> None:
     alone = [f"{word} alone number {i}" for word in SUBJECT[:4] for i in range(40)]
     corpus = weekly(alone, alone, alone, keywords=words)
     evidence = evidence_of(corpus, *SUBJECT[:4])
-    gone, _ = out_of_place(evidence, np.arange(len(words)))
+    gone = judged(evidence, np.arange(len(words))).out_of_place()
     assert not _names(corpus, gone) & set(SUBJECT[:4])
 
 

@@ -12,6 +12,7 @@ from klda.selection.company import (
     OTHERS,
     Company,
     company_by_chance,
+    share_by_sample,
     share_on_subject,
     worth_listing,
 )
@@ -50,6 +51,22 @@ def test_company_alone_decides_where_rarity_is_unknown() -> None:
 def test_a_keyword_with_hardly_a_post_has_the_benefit_of_the_doubt() -> None:
     share = share_on_subject(_known([2.0, 200.0], [0.0, 0.0]), np.array([1e-5, 1e-5]))
     assert share[0] > 2 * share[1]
+
+
+def test_a_single_keyword_is_not_held_to_company_that_it_cannot_have() -> None:
+    only = _known([200.0], [0.0])
+    among_others = _known([200.0, 200.0], [0.0, 0.2])
+    rare = np.array([1e-5])
+    assert share_on_subject(only, rare)[0] > 2 * share_on_subject(among_others, np.repeat(rare, 2))[0]
+
+
+def test_a_word_that_a_sample_holds_as_often_as_the_subject_does_is_none_of_its_words() -> None:
+    believed, rare = np.array([10.0, 10.0, 0.5]), np.full(3, 1e-5)
+    share = share_by_sample(believed, 200.0, np.array([0.0, 50.0, 0.0]), 1_000, rare)
+    assert share[0] > 5 * share[1]
+    assert share[0] > 5 * share[2]
+    alone = share_by_sample(believed, 200.0, np.array([0.0, 50.0, 0.0]), 1_000, None)
+    assert alone[0] > 5 * max(alone[1:])
 
 
 @given(
