@@ -35,6 +35,7 @@ from klda.selection.company import (
     company_by_chance,
     log_company,
     log_sighting,
+    share_by_sample,
     share_on_subject,
 )
 from klda.sources.reader import read_posts
@@ -47,8 +48,8 @@ WEEKS = (3, 6, 9, 12, 15, 18, 21, 24)
 REMEMBERED = 8
 """Weeks of collected posts that are looked at; earlier ones hardly count any more."""
 FEWEST_POSTS = 4
-STANDS_OUT = 3.0
-"""Logarithm of how much more often the subject's posts hold a word than posts of the language at large would."""
+ADDED = 0.1
+"""Words that a sample shows to have so large a share of posts on the subject are such as the policy may add."""
 SAMPLE = 0.01
 FOLDS = 8
 BINS = (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
@@ -141,10 +142,8 @@ def observations(stream: Stream, subject: Subject) -> Iterator[tuple[str, Rows]]
         in_sample = np.asarray(outside.sum(axis=0)).ravel()[others]
         yield "sighted", rows(others, *log_sighting(mine, float(believed.sum()), in_sample, outside.shape[0]))
 
-        expected = believed.sum() * -np.expm1(-stream.words_a_post * common[others])
-        usual = believed.sum() / weight.sum()
-        posts = np.asarray(weight @ collected).ravel()[others]
-        chosen = others[(np.log((mine + 1e-9) / expected) > STANDS_OUT) & (mine > usual * posts)]
+        sure = share_by_sample(mine, float(believed.sum()), in_sample, outside.shape[0], common[others])
+        chosen = others[sure > ADDED]
         if len(chosen):
             after = stream.weeks[week + 1]
             beside = _carrying(after, first).astype(np.float64)

@@ -41,7 +41,7 @@ LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}
 QUICK_LOOPS = ("klda", "static", "labels-next-week")
 QUICK_WEEKS = 2
 """Weeks of history from which the fit is learnt; ten otherwise."""
-FULL_POLICIES = "klda,counting,counting-scored,viral,frequent,textrank,tfidf,static,random"
+FULL_POLICIES = "klda,counting,counting-scored,viral,frequent,textrank,tfidf,static,random,truth-last-week"
 """Those compared with every post of a candidate known; the others take long on so many."""
 TOPS = (2, 3)
 SHOCK = 2.0

@@ -93,16 +93,19 @@ def _key(facts: dict[str, Any]) -> str:
 def policy_names(text: str, *, closed_loop: bool = False) -> tuple[str, ...]:
     """The policies that a text names, with commas; `all` are all but the slow transcription of the paper.
 
+    References that are no policies can be named too; in a closed loop `all` has them with it.
+
     >>> policy_names("counting, random")
     ('counting', 'random')
     """
     from klda.evaluation.closed_loop import ORACLES
+    from klda.evaluation.open_loop import LAST_TRUTH
     from klda.policies.registry import policies
 
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    known = (*policies(), *(ORACLES if closed_loop else ()))
+    known = (*policies(), *(ORACLES if closed_loop else (LAST_TRUTH,)))
     if names == ("all",):
-        return tuple(name for name in known if name != "klda-paper")
+        return tuple(name for name in known if name not in ("klda-paper", LAST_TRUTH))
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         raise SettingError(f"--policies {text!r}: no policy {', '.join(unknown)}; there are all, {', '.join(known)}")

@@ -22,7 +22,7 @@ from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
-from klda.evaluation.open_loop import Case, History, ask, ceiling, counts, open_loop_case, score
+from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, counts, last_truth, open_loop_case, score
 from klda.evaluation.subjects import Subject
 from klda.evaluation.truth import Truth, measure_truth
 from klda.policies.protocol import Policy
@@ -180,10 +180,13 @@ def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, 
     top = max(settings.tops)
     totals: dict[str, list[Plain]] = {}
     for draw in range(draws):
-        chosen = _viral(settings) if name == "viral" else _policy(name, _with_top(name, top, settings))
         generator = generator_for(settings.seed, where, f"{name}/{draw}")
         try:
-            answer = ask(chosen, case, generator)
+            if name == LAST_TRUTH:
+                answer = last_truth(case, top)
+            else:
+                chosen = _viral(settings) if name == "viral" else _policy(name, _with_top(name, top, settings))
+                answer = ask(chosen, case, generator)
         except DataError as error:
             return {"error": str(error), "scores": {}}
         for reading, lists in judged["truth"].items():

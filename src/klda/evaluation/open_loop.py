@@ -21,7 +21,7 @@ from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.metrics import Agreement, keyword_level, set_level
 from klda.evaluation.subjects import Subject
-from klda.evaluation.truth import Ranking, Reading, Truth, top_lists
+from klda.evaluation.truth import Ranking, Reading, Truth, TruthSettings, raw_ranking, top_lists
 from klda.policies.candidates import assemble_candidates
 from klda.policies.proposal import Proposal
 from klda.policies.protocol import Policy
@@ -30,6 +30,8 @@ from klda.types import Budget, KeywordSet
 
 History = Literal["viral", "static", "full"]
 HISTORIES: tuple[History, ...] = ("viral", "static", "full")
+LAST_TRUTH = "truth-last-week"
+"""A reference: what was right in the last window of the history, measured there as the truth is, said again."""
 MEASURES = ("accuracy", "coverage", "keyword_accuracy")
 MIN_ELIGIBLE = 30
 """A case counts when at least so many candidates pass the frequency threshold."""
@@ -143,6 +145,14 @@ def ask(policy: Policy, case: Case, generator: np.random.Generator) -> Answer:
     start = perf_counter()
     proposal = policy.propose(case.history, case.current, case.candidates, Budget(), generator=generator)
     return answer_of(policy.name, proposal, perf_counter() - start)
+
+
+def last_truth(case: Case, top: int) -> Answer:
+    """The answer of who measures the last week as the next one will be measured, and says that nothing will change."""
+    start = perf_counter()
+    lists = top_lists(raw_ranking(case.history.window(-1), case.current, TruthSettings()), top)
+    words = tuple(dict.fromkeys(word for found in lists.values() for word in found))
+    return Answer(LAST_TRUTH, lists, words, perf_counter() - start)
 
 
 def answer_of(name: str, proposal: Proposal, seconds: float) -> Answer:

@@ -41,12 +41,12 @@ class Judgement(NamedTuple):
 
 LISTED = Judgement(-5.51, 1.20, 0.58)
 """Of words that somebody put on the list: people choose words that mean something."""
-OTHERS = Judgement(-1.49, 0.46, 1.46)
+OTHERS = Judgement(-4.96, 0.89, 0.69)
 """Of other words that posts of the subject hold: they have to show company."""
 LISTED_ALONE = Judgement(0.94, 0.0, 1.07)
 """Of listed words in a language in which it is not known how rare words are."""
 SIGHTED = Sighting(-7.91, 0.63, 0.60, 0.38)
-SIGHTED_ALONE = Sighting(-5.50, 0.0, 0.80, 0.24)
+SIGHTED_ALONE = Sighting(-5.50, 0.0, 0.80, 0.23)
 """In a language in which it is not known how rare words are."""
 LEAST_COMPANY = 0.005
 USUAL_COMPANY = 0.08

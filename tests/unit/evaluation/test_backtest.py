@@ -10,9 +10,10 @@ from klda.errors import SettingError
 from klda.evaluation import backtest as module
 from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
+from klda.evaluation.open_loop import LAST_TRUTH, last_truth, score
 from klda.evaluation.oracle import best_keywords
 from klda.evaluation.summary import closed_summary, open_summary
-from klda.evaluation.truth import TruthSettings, measure_truth
+from klda.evaluation.truth import TruthSettings, measure_truth, raw_ranking
 from klda.policies.registry import policy
 
 SETTINGS = BacktestSettings(
@@ -70,6 +71,18 @@ def test_the_same_seed_gives_the_same_result_whatever_else_runs(archive, corpus_
     one = list(run(tasks(archive, corpus_folder, tmp_path / "a", [health], alone, [5])))
     two = list(run(tasks(archive, corpus_folder, tmp_path / "b", [health], SETTINGS, [5])))
     assert one[0]["answers"]["random"]["scores"] == two[0]["answers"]["random"]["scores"]
+
+
+def test_last_weeks_truth_is_right_where_nothing_changes(archive, corpus_folder, health, tmp_path):
+    """Asked about the week that it has measured, it says what the truth says."""
+    case = module.case_of(tasks(archive, corpus_folder, tmp_path, [health], SETTINGS, [5])[0])
+    same = replace(case, test=case.history.window(-1))
+    answer = last_truth(same, top=3)
+    truth = raw_ranking(same.test, same.current, TruthSettings())
+    assert score(answer, truth, 3)["accuracy"] == 1
+    settings = replace(SETTINGS, policies=(LAST_TRUTH,))
+    (result,) = run(tasks(archive, corpus_folder, tmp_path, [health], settings, [5]))
+    assert result["answers"][LAST_TRUTH]["proposed"].keys() == answer.lists.keys()
 
 
 def test_a_test_window_without_enough_history_is_refused(archive, corpus_folder, health, tmp_path):

@@ -38,8 +38,8 @@ def test_company_that_chance_explains_does_not_count() -> None:
 
 
 def test_a_word_that_nobody_listed_has_to_show_company() -> None:
-    alone = _known([200.0], [0.0])
-    rare = np.array([1e-6])
+    alone = _known([200.0, 200.0], [0.0, 0.0])
+    rare = np.array([1e-6, 1e-6])
     assert share_on_subject(alone, rare, judgement=OTHERS)[0] < 0.3 * share_on_subject(alone, rare)[0]
 
 
