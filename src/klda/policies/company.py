@@ -14,8 +14,10 @@ from klda.policies.word_counts import recency
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.company import (
     BESIDE,
+    LISTED,
     OTHERS,
     Company,
+    Judgement,
     company,
     company_by_chance,
     share_by_sample,
@@ -55,14 +57,14 @@ class Judged:
         }
 
 
-def judged(evidence: Evidence, first: Ints) -> Judged:
-    """The current and the `first` keywords, judged."""
+def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged:
+    """The current and the `first` keywords, judged; `added` is how those are that are not among the first."""
     keywords = np.union1d(evidence.current, first)  # (n,) columns
     history, is_first = evidence.history, np.isin(keywords, first)
     carried = candidates_in(history)[:, keywords].toarray() > 0  # (D, n)
     known = company(carried, is_first, _active(evidence, keywords), recency(history, HALF_LIFE))
     common = _commonness(evidence, keywords, first)
-    share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, OTHERS))
+    share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, added))
     kept = is_first & np.isin(keywords, evidence.current)
     return Judged(keywords, share, known, *worth_listing(known.posts, share, kept, len(first)))
 

@@ -19,6 +19,7 @@ from klda.policies.subject import Subject
 from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.selection.algorithm2 import Extensions, rank_extensions
 from klda.selection.arrays import Floats, Ints
+from klda.selection.company import OTHERS
 from klda.selection.sampling_noise import ExpectedScores
 from klda.selection.sets import SetProblem
 from klda.selection.word_distribution import from_counts
@@ -105,12 +106,14 @@ class KLDAPolicy(ScoredPolicy):
         if not self.company:
             return held
         first, required = subject.protected, set(evidence.columns(budget.required).tolist())
-        listed, news = judged(evidence, first), breaking(evidence, first)
+        news = breaking(evidence, first)
         if evidence.collected_only and not evidence.unseen:
+            listed = judged(evidence, first)  # what was added was news, and is judged like a word that somebody chose
             others = np.setdiff1d(np.arange(len(evidence.candidates)), listed.columns)
             why = "seen only beside the list, and no news beside several of its keywords"
             unknown = dict.fromkeys(others.tolist(), why)
         else:
+            listed = judged(evidence, first, OTHERS)
             unknown = unproven(evidence, first, listed)
         unknown = {column: why for column, why in unknown.items() if column not in news}
         gone = listed.out_of_place()

@@ -42,7 +42,7 @@ class Judgement(NamedTuple):
 LISTED = Judgement(-5.51, 1.20, 0.58)
 """Of words that somebody put on the list: people choose words that mean something."""
 OTHERS = Judgement(-4.96, 0.89, 0.69)
-"""Of other words that posts of the subject hold: they have to show company."""
+"""Of other words, such as a sample shows beside the subject: they have to show company."""
 LISTED_ALONE = Judgement(0.94, 0.0, 1.07)
 """Of listed words in a language in which it is not known how rare words are."""
 SIGHTED = Sighting(-7.91, 0.63, 0.60, 0.38)
