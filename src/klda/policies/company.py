@@ -20,6 +20,7 @@ from klda.selection.company import (
     Judgement,
     company,
     company_by_chance,
+    less_company,
     share_by_sample,
     share_on_subject,
     shared_bursts,
@@ -66,7 +67,9 @@ def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged
     common = _commonness(evidence, keywords, first)
     share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, added))
     kept = is_first & np.isin(keywords, evidence.current)
-    return Judged(keywords, share, known, *worth_listing(known.posts, share, kept, len(first)))
+    worth, needed = worth_listing(known.posts, share, kept, len(first))
+    in_place = is_first & ~less_company(known, common[1])
+    return Judged(keywords, share, known, worth | in_place, needed)
 
 
 def unproven(evidence: Evidence, first: Ints, listed: Judged) -> dict[int, str]:

@@ -35,6 +35,8 @@ OUTSIDE_TOKENS = 20_000.0
 the posts that it will bring carry none. So many tokens of what is said everywhere stand for those."""
 NEWS = 0.3
 """What a word that breaks out beside several keywords is worth by itself, in shares of retention or new ground."""
+IN_PLACE = 0.1
+"""What a first keyword that is worth its posts is worth by itself, beyond what every policy gives a first one."""
 SETS_PER_KEYWORD = 12
 """Keyword sets over which the words of a keyword are averaged."""
 
@@ -121,9 +123,10 @@ class KLDAPolicy(ScoredPolicy):
         return {column: why for column, why in found.items() if column not in required}
 
     def problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints) -> SetProblem:
-        """As for every scored policy; news of the subject has a value of its own."""
+        """As for every scored policy; news, and first keywords in their place, have a value of their own."""
         problem = super().problem(evidence, subject, words, held)
         if self.company:
+            problem.price[np.setdiff1d(subject.protected, held)] -= IN_PLACE
             problem.price[breaking(evidence, subject.protected)] -= NEWS
         return problem
 

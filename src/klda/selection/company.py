@@ -56,6 +56,9 @@ ASSUMED_RECALL = 0.25
 FEWEST_KEYWORDS = 4
 LEAST_KEPT = 0.5
 """Of the first keywords, at least so many and so much stay, whatever is thought of them."""
+DOUBT = 2.0
+"""Standard errors."""
+LEAST_ROOM = 0.02
 LEAST_BELIEVED = 0.05
 """Posts that count as believed to be on the subject for a word that has none."""
 BURST = 6.0
@@ -182,6 +185,28 @@ def worth_listing(posts: Floats, share: Floats, kept: Bools, n_first: int) -> tu
             precision = hits / collected
             needed = precision * ASSUMED_RECALL / (precision + ASSUMED_RECALL)
     return worth, needed
+
+
+def less_company(known: Company, by_chance: Floats | float = 0.0) -> Bools:
+    """Which of the first keywords keep less company than is usual among the others, beyond doubt. # (n,)
+
+    How common a word is tells much of it on a platform of all subjects and little where the subject is a large part of
+    what is said: there all of its words are in place, and keep company alike. A keyword with most of the posts finds
+    fewer to keep company with, so its company is taken by the posts that the others have.
+
+    >>> posts, beside = np.array([400.0, 200.0, 100.0, 300.0]), np.array([120.0, 70.0, 30.0, 6.0])
+    >>> less_company(Company(posts, beside, np.ones(4, bool)))
+    array([False, False, False,  True])
+    """
+    posts = known.posts * known.first  # (n,)
+    room = np.maximum(1.0 - posts / max(posts.sum(), 1.0), LEAST_ROOM)  # share of the posts that are the others'
+    rate = np.maximum((known.accompanied + 1.0) / (known.posts + 10.0) - by_chance, 0.0) / room
+    weight = np.sqrt(posts)
+    rest = weight.sum() - weight
+    usual = np.divide((weight * rate).sum() - weight * rate, rest, out=np.zeros_like(rest), where=rest > 0)
+    doubt = DOUBT * np.sqrt(known.accompanied + 1.0)
+    at_most = ((known.accompanied + doubt) / np.maximum(known.posts, 1.0) - by_chance) / room
+    return np.asarray(known.first & (at_most < usual))
 
 
 def shared_bursts(counts: Floats, beside: Ints, n_listed: int) -> Bools:

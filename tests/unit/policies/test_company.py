@@ -62,6 +62,16 @@ def test_a_common_word_goes_before_a_rare_one_that_keeps_the_same_company() -> N
     assert "jupiter" not in gone
 
 
+def test_a_common_word_that_keeps_company_like_the_rest_stays() -> None:
+    """Where the subject is most of what is said, everyday words belong to it too."""
+    words = ("health", "insulin", "hospital", "therapy", "nurse", "clinic")
+    week = [f"{one} and {other} today {i}" for one in words for other in words if one < other for i in range(4)]
+    week += [f"{word} alone number {i}" for word in words for i in range(20)]
+    corpus = weekly(week, week, week, keywords=words)
+    evidence = evidence_of(corpus, *words)
+    assert not judged(evidence, evidence.current).out_of_place()
+
+
 def test_a_common_word_is_no_news_however_it_bursts() -> None:
     corpus = _collected(_week(), _week(), _week("people"))
     corpus = corpus.with_candidates(corpus.candidates | KeywordSet.of("people"))

@@ -11,7 +11,9 @@ from klda.selection.company import (
     FEWEST_KEYWORDS,
     OTHERS,
     Company,
+    company,
     company_by_chance,
+    less_company,
     share_by_sample,
     share_on_subject,
     worth_listing,
@@ -51,6 +53,23 @@ def test_company_alone_decides_where_rarity_is_unknown() -> None:
 def test_a_keyword_with_hardly_a_post_has_the_benefit_of_the_doubt() -> None:
     share = share_on_subject(_known([2.0, 200.0], [0.0, 0.0]), np.array([1e-5, 1e-5]))
     assert share[0] > 2 * share[1]
+
+
+@given(st.lists(st.tuples(st.floats(20, 1e4), st.floats(0, 1)), min_size=1, max_size=8))
+def test_never_do_all_keywords_keep_less_company_than_the_others(keywords: list[tuple[float, float]]) -> None:
+    posts, rates = zip(*keywords, strict=True)
+    less = less_company(_known(list(posts), list(rates)))
+    assert not less.all()
+
+
+def test_the_word_that_brings_most_posts_is_not_to_blame_for_finding_little_company() -> None:
+    """Five words, independent of each other, in 2,000 posts that are all on the subject; one in three has the first."""
+    rates = np.array([0.33, 0.08, 0.07, 0.05, 0.04])
+    posts = np.random.default_rng(0).random((2_000, 5)) < rates
+    everywhere = np.ones(5, dtype=bool)
+    known = company(posts, everywhere, np.ones_like(posts), np.ones(len(posts)))
+    assert known.rate[0] < 0.7 * known.rate[1:].mean()
+    assert not less_company(known).any()
 
 
 def test_a_single_keyword_is_not_held_to_company_that_it_cannot_have() -> None:
