@@ -3,16 +3,23 @@
 The first list of each is made as those of the archive were: the ten words with the best on-topic F1 in weeks 1 and 2.
 Half of the subjects, drawn by lot, are `tune`: settings were chosen on them. Half are `score`. The file is for
 `klda backtest --subjects`.
+
+    python -m benchmarks.subjects reddit_2013.parquet [--out further_subjects.json] [--narrow cars,atheism --to FILE]
+
+With `--narrow` only posts of those subjects are kept, in an archive of their own: a stream in which each subject is a
+large part of what is said, and its everyday words are in place.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -84,21 +91,21 @@ def first_list(words: csr_array, names: NDArray[np.str_], relevant: NDArray[np.b
     return [str(names[word]) for word in best if f1[word] > LEAST_F1]
 
 
-def further_subjects(archive: Archive) -> list[dict[str, Any]]:
-    """The forty subjects as a subjects file has them."""
+def further_subjects(archive: Archive, names: Iterable[str] = GROUPS) -> list[dict[str, Any]]:
+    """These subjects, all forty if left out, as a subjects file has them."""
     inside = np.concatenate([archive.positions(week) for week in WEEKS])
     documents, labels = archive.documents.take(inside), archive.labels[inside]
-    names = np.array(archive.corpus.vocabulary.words)
-    usable = np.array([w.isalpha() and len(w) >= SHORTEST and w not in STOP_WORDS["en"] for w in names])
-    present = csr_array(words_in(documents, len(names))[:, np.flatnonzero(usable)])
+    words = np.array(archive.corpus.vocabulary.words)
+    usable = np.array([w.isalpha() and len(w) >= SHORTEST and w not in STOP_WORDS["en"] for w in words])
+    present = csr_array(words_in(documents, len(words))[:, np.flatnonzero(usable)])
     return [
         {
             "name": name,
-            "keywords": first_list(present, names[usable], np.isin(labels, group.split())),
+            "keywords": first_list(present, words[usable], np.isin(labels, group.split())),
             "labels": group.split(),
             "split": "tune" if name in TUNE.split() else "score",
         }
-        for name, group in GROUPS.items()
+        for name, group in ((name, GROUPS[name]) for name in names)
     ]
 
 
@@ -107,9 +114,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archive", type=Path, help="reddit_2013.parquet")
     parser.add_argument("--out", type=Path, default=Path("further_subjects.json"))
+    parser.add_argument("--narrow", help="names of subjects, with commas: only their posts, and only these subjects")
+    parser.add_argument("--to", type=Path, default=Path("narrow.parquet"), help="the narrower archive")
     given = parser.parse_args()
-    corpus = Corpus.from_posts(read_posts(given.archive), ["reddit"], settings=TextSettings(stem=False))
-    subjects = further_subjects(Archive(corpus))
+    names = given.narrow.split(",") if given.narrow else list(GROUPS)
+    if unknown := set(names) - GROUPS.keys():
+        parser.error(f"--narrow: no subject {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+    if given.narrow:
+        kept = [label for name in names for label in GROUPS[name].split()]
+        pl.scan_parquet(given.archive).filter(pl.col("label").is_in(kept)).sink_parquet(given.to)
+    posts = read_posts(given.to if given.narrow else given.archive)
+    corpus = Corpus.from_posts(posts, ["reddit"], settings=TextSettings(stem=False))
+    subjects = further_subjects(Archive(corpus), names)
     given.out.write_text(json.dumps({"subjects": subjects}, indent=1), encoding="utf-8")
     print(json.dumps({"subjects": len(subjects), "file": str(given.out)}))
 
