@@ -23,7 +23,7 @@ from klda.cli.inputs import Reading
 from klda.cli.progress import progress_bar
 from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.open_loop import History
-from klda.evaluation.parallel import process_map
+from klda.evaluation.parallel import one_thread, process_map
 from klda.evaluation.studies import StudyTask, run_study
 from klda.evaluation.subjects import Subject, load_subjects
 from klda.evaluation.summary import closed_summary, open_summary
@@ -63,6 +63,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     archives: dict[str, Plain] = {}
+    one_thread()  # what runs in this process shares the cores with others
     # Each takes all cores, one after the other; the few cases of a quick look leave one idle, so its last two overlap.
     with ThreadPoolExecutor(2 if given.quick else 1) as pool:
         parts = []
