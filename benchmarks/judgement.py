@@ -31,6 +31,7 @@ from klda.policies.company import HALF_LIFE
 from klda.policies.incidence import words_in
 from klda.selection.company import (
     Company,
+    chance_on_subject,
     company,
     company_by_chance,
     log_company,
@@ -134,7 +135,7 @@ def observations(stream: Stream, subject: Subject) -> Iterator[tuple[str, Rows]]
         if len(first) > 1:
             yield "listed", rows(first, log_company(known, by_chance))
         share = share_on_subject(known, common[first], by_chance)
-        believed = weight * (1.0 - np.prod(np.where(carried, 1.0 - share, 1.0), axis=1))  # (D,)
+        believed = weight * chance_on_subject(carried, share)  # (D,)
         others = np.setdiff1d(np.flatnonzero(np.asarray(collected.sum(axis=0)).ravel() >= FEWEST_POSTS), [0, *first])
         mine = np.asarray(believed @ collected).ravel()[others]
         sample = csr_array(vstack(stream.samples[: week + 1]))
@@ -147,14 +148,13 @@ def observations(stream: Stream, subject: Subject) -> Iterator[tuple[str, Rows]]
         if len(chosen):
             after = stream.weeks[week + 1]
             beside = _carrying(after, first).astype(np.float64)
+            none_first = np.zeros(len(chosen), dtype=np.bool_)
             brought = Company(
                 np.asarray(after[:, chosen].sum(axis=0)).ravel(),
                 np.asarray(beside @ after[:, chosen]).ravel(),
-                np.zeros(len(chosen), dtype=np.bool_),
+                none_first,
             )
-            chance = company_by_chance(
-                common[chosen], np.zeros(len(chosen), dtype=np.bool_), together, stream.words_a_post
-            )
+            chance = company_by_chance(common[chosen], none_first, together, stream.words_a_post)
             yield "others", rows(chosen, log_company(brought, chance))
 
 

@@ -1,11 +1,11 @@
-"""Judging a list by the posts that it collected itself, where nothing else is known: who belongs, and what is news."""
+"""Judging words without labels: which keywords belong, which candidates a sample speaks for, and what is news."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import diags_array
+from scipy.sparse import csr_array
 
 from klda.corpus.general_frequency import general_frequencies
 from klda.policies.evidence import FEWEST_APART, Evidence
@@ -18,6 +18,7 @@ from klda.selection.company import (
     OTHERS,
     Company,
     Judgement,
+    chance_on_subject,
     company,
     company_by_chance,
     less_company,
@@ -85,7 +86,7 @@ def unproven(evidence: Evidence, first: Ints, listed: Judged) -> dict[int, str]:
     )
     share = share_on_subject(known, *_commonness(evidence, others, first), OTHERS)
     # Of a sample, company says too much: all posts with a keyword are known, of the others only some.
-    share = np.minimum(share, _by_sample(evidence, others, listed))
+    share = np.minimum(share, _by_sample(evidence, listed, carried, weight)[others])
     return {
         int(others[row]): (
             f"about {share[row]:.0%} of its posts would be on the subject, judged by how common a word it is and by "
@@ -95,23 +96,21 @@ def unproven(evidence: Evidence, first: Ints, listed: Judged) -> dict[int, str]:
     }
 
 
-def _by_sample(evidence: Evidence, others: Ints, listed: Judged) -> Floats:
-    """The share of posts on the subject, judged by lift over posts that no list collected; 1 where few are known."""
+def _by_sample(evidence: Evidence, listed: Judged, carried: csr_array, weight: Floats) -> Floats:
+    """The share of posts on the subject, by lift over posts that no list collected; 1 where few are known. # (Q,)"""
     history = evidence.history
-    carried = candidates_in(history)  # (D, Q)
     ever = np.union1d(listed.columns, evidence.columns({keyword for used in history.history for keyword in used}))
     outside = np.asarray(carried[:, ever].sum(axis=1)).ravel() == 0  # (D,)
     n_outside = int(outside.sum()) + len(history.apart)
     if n_outside < FEWEST_APART:
-        return np.ones(len(others))
-    off_subject = (carried[:, listed.columns] @ diags_array(np.log1p(-listed.share))).sum(axis=1)  # (D,) logarithms
-    believed = recency(history, HALF_LIFE) * -np.expm1(np.asarray(off_subject).ravel())  # (D,)
+        return np.ones(len(evidence.candidates))
+    believed = weight * chance_on_subject(carried[:, listed.columns], listed.share)  # (D,)
     return share_by_sample(
-        np.asarray(believed @ carried).ravel()[others],
+        np.asarray(believed @ carried),
         float(believed.sum()),
-        np.asarray(outside.astype(np.float64) @ carried).ravel()[others],
+        np.asarray(outside.astype(np.float64) @ carried),
         n_outside,
-        _frequencies(evidence, others),
+        _frequencies(evidence, np.arange(len(evidence.candidates))),
     )
 
 

@@ -4,7 +4,8 @@ A collector that sees nothing but its own posts cannot tell which of them are on
 keyword all the same: that its posts often carry another keyword of the list, as those with `privacy` do and those with
 `facebook` hardly ever; and that it is rare in the language at large, so that who says it means it. And a word that
 bursts beside most of the keywords at once is news of the subject, while one that bursts beside a single keyword is
-that keyword's own affair.
+that keyword's own affair. Of other words a filter shows nothing, but a sample of the stream does: those that posts of
+the subject hold and the sample hardly has belong to the subject.
 """
 
 from __future__ import annotations
@@ -13,9 +14,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import expit
 
 from klda.selection.arrays import Bools, Floats, Ints
+
+
+class Judgement(NamedTuple):
+    """A logistic model of the share of a word's posts that are on the subject; fitted by `benchmarks.judgement`."""
+
+    level: float
+    rarity: float
+    """For each power of ten by which the word is rarer."""
+    company: float
+    """For each unit of the logarithm of its company in excess of chance."""
 
 
 class Sighting(NamedTuple):
@@ -29,16 +41,6 @@ class Sighting(NamedTuple):
     """For each unit of the logarithm of its posts that are believed to be on the subject."""
 
 
-class Judgement(NamedTuple):
-    """A logistic model of the share of a word's posts that are on the subject; fitted by `benchmarks.judgement`."""
-
-    level: float
-    rarity: float
-    """For each power of ten by which the word is rarer."""
-    company: float
-    """For each unit of the logarithm of its company in excess of chance."""
-
-
 LISTED = Judgement(-5.51, 1.20, 0.58)
 """Of words that somebody put on the list: people choose words that mean something."""
 OTHERS = Judgement(-4.96, 0.89, 0.69)
@@ -46,8 +48,9 @@ OTHERS = Judgement(-4.96, 0.89, 0.69)
 LISTED_ALONE = Judgement(0.94, 0.0, 1.07)
 """Of listed words in a language in which it is not known how rare words are."""
 SIGHTED = Sighting(-7.91, 0.63, 0.60, 0.38)
+"""Of words that are not on the list, where a sample of the stream shows what is said elsewhere."""
 SIGHTED_ALONE = Sighting(-5.50, 0.0, 0.80, 0.23)
-"""In a language in which it is not known how rare words are."""
+"""The same in a language in which it is not known how rare words are."""
 LEAST_COMPANY = 0.005
 USUAL_COMPANY = 0.08
 """What a single keyword, which has no other to keep company with, is taken to keep."""
@@ -81,6 +84,11 @@ class Company:
     def rate(self) -> Floats:
         """Share of posts in company. # (n,)"""
         return np.asarray(self.accompanied / np.maximum(self.posts, 1.0))
+
+    @property
+    def cautious_rate(self) -> Floats:
+        """The same as far as it is sure: a keyword with few posts has the benefit of the doubt. # (n,)"""
+        return np.asarray((self.accompanied + 1.0) / (self.posts + 10.0))
 
 
 def company(observed: Bools, first: Bools, active: Bools, weight: Floats) -> Company:
@@ -120,10 +128,19 @@ def share_on_subject(
 
 def log_company(known: Company, by_chance: Floats | float = 0.0) -> Floats:
     """The logarithm of each keyword's company in excess of chance. # (n,)"""
-    rate = (known.accompanied + 1.0) / (known.posts + 10.0)  # a keyword with few posts has the benefit of the doubt
+    rate = known.cautious_rate
     if np.count_nonzero(known.first) == 1:
         rate = np.where(known.first, USUAL_COMPANY, rate)
     return np.asarray(np.log(np.maximum(rate - by_chance, 0.0) + LEAST_COMPANY))
+
+
+def chance_on_subject(carried: Bools | csr_array, share: Floats) -> Floats:
+    """The chance that each post is on the subject, by the keywords that it carries (D, n) and their shares (n,). # (D,)
+
+    >>> chance_on_subject(np.array([[1, 1], [1, 0], [0, 0]], dtype=bool), np.array([0.5, 0.2])).round(2)
+    array([0.6, 0.5, 0. ])
+    """
+    return np.asarray(1.0 - np.exp(carried @ np.log1p(-share)))
 
 
 def share_by_sample(
@@ -200,7 +217,7 @@ def less_company(known: Company, by_chance: Floats | float = 0.0) -> Bools:
     """
     posts = known.posts * known.first  # (n,)
     room = np.maximum(1.0 - posts / max(posts.sum(), 1.0), LEAST_ROOM)  # share of the posts that are the others'
-    rate = np.maximum((known.accompanied + 1.0) / (known.posts + 10.0) - by_chance, 0.0) / room
+    rate = np.maximum(known.cautious_rate - by_chance, 0.0) / room
     weight = np.sqrt(posts)
     rest = weight.sum() - weight
     usual = np.divide((weight * rate).sum() - weight * rate, rest, out=np.zeros_like(rest), where=rest > 0)
