@@ -2,8 +2,11 @@
 
     python -m benchmarks.quality [--quick] [--weeks 8] [--split score] [--only NAME] [--data DIR] [--work DIR]
 
-Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between its marks (`--quick`
-leaves the page alone). Results of cases are kept in the work folder: a run that was stopped goes on.
+Every archive of the data folder that has subjects is run: `NAME.parquet` with `subjects_NAME.json`. Where the subjects
+have labels, lists own their filter, and the open loop stands beside it; where they have none, the open loop and the fit
+are what can be measured. Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between
+its marks (`--quick`, `--only` and `--data` leave the page alone). Results of cases are kept in the work folder: a run
+that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from benchmarks.quality_page import rewrite
 from klda.cli.archives import Replay, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
 from klda.cli.progress import progress_bar
+from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
+from klda.evaluation.closed_loop import volume_cap
 from klda.evaluation.open_loop import History
 from klda.evaluation.parallel import one_thread, process_map
 from klda.evaluation.studies import StudyTask, run_study
@@ -30,6 +35,7 @@ from klda.evaluation.summary import closed_summary, open_summary
 
 Plain = dict[str, Any]
 ROOT = Path(__file__).parents[1]
+DATA = ROOT.parent / "shared" / "data"
 ABLATIONS: dict[str, Plain] = {
     "klda~counts without the model": {"strength": 1.0},
     "klda~all weeks alike": {"half_life": 100.0},
@@ -40,7 +46,10 @@ ABLATIONS: dict[str, Plain] = {
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
 QUICK_LOOPS = ("klda", "static", "labels-next-week")
 QUICK_WEEKS = 2
-"""Weeks of history from which the fit is learnt; ten otherwise."""
+QUICK_HISTORY = 4
+"""Weeks that are tested, and weeks of history from which the fit is learnt."""
+HISTORY = 10
+"""Weeks of history before a test week, fewer where an archive is short."""
 FULL_POLICIES = "klda,counting,counting-scored,viral,frequent,textrank,tfidf,static,random,truth-last-week"
 """Those compared with every post of a candidate known; the others take long on so many."""
 TOPS = (2, 3)
@@ -56,53 +65,93 @@ def main() -> None:
     )
     parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
     parser.add_argument("--split", default="score", help="subjects to run: settings were chosen on `tune`")
-    parser.add_argument("--only", choices=["congress_2020", "reddit_2013"], help="one archive, the page left alone")
+    parser.add_argument("--only", metavar="NAME", help="one archive, the page left alone")
     parser.add_argument("--loops", help="policies of the closed loop, with commas; all of them if left out")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of archives and their subjects")
     parser.add_argument("--work", type=Path, default=None, help="where results are kept; the user's cache by default")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    archives: dict[str, Plain] = {}
+    found = _archives(given)
+    if not found:
+        parser.error(f"--data {given.data}: no {given.only or 'NAME'}.parquet with its subjects_….json beside it")
+    results: dict[str, Plain] = {}
     one_thread()  # what runs in this process shares the cores with others
-    # Each takes all cores, one after the other; the few cases of a quick look leave one idle, so its last two overlap.
+    # Each takes all cores, one after the other; the few cases of a quick look leave one idle, so its parts overlap.
     with ThreadPoolExecutor(2 if given.quick else 1) as pool:
         parts = []
-        if (given.data / "congress_2020.parquet").exists() and given.only in (None, "congress_2020"):
-            archives["congress_2020"], fit = congress(given.data, given)
-            parts.append(("congress_2020", pool.submit(fit)))
-        if (given.data / "reddit_2013.parquet").exists() and given.only in (None, "reddit_2013"):
-            parts.append(("reddit_2013", pool.submit(reddit, given.data, given)))
+        for archive, subjects in found:
+            measure = with_labels if _labelled(subjects) else without_labels
+            results[archive.stem], rest = measure(archive, subjects, given)
+            parts.append((archive.stem, pool.submit(rest)))
         for name, part in parts:
-            archives[name] = archives.get(name, {}) | part.result()
-            if not given.quick and not given.only:
-                rewrite(ROOT / "docs" / "benchmarks.md", archives)
-    print(json.dumps({"archives": archives}))
+            results[name] = results[name] | part.result()
+            if not given.quick and not given.only and given.data == DATA:
+                rewrite(ROOT / "docs" / "benchmarks.md", results)
+    print(json.dumps({"archives": results}))
 
 
-def congress(data: Path, given: argparse.Namespace) -> tuple[Plain, Callable[[], Plain]]:
+def _archives(given: argparse.Namespace) -> list[tuple[Path, tuple[Subject, ...]]]:
+    """The archives to run, each with its subjects: those of the split, or all where the file has no such split."""
+    found = []
+    for path in sorted(given.data.glob("subjects_*.json")):
+        archive = path.with_name(path.stem.removeprefix("subjects_") + ".parquet")
+        if archive.exists() and given.only in (None, archive.stem):
+            subjects = load_subjects(path)
+            found.append((archive, tuple(s for s in subjects if s.split == given.split) or subjects))
+    return sorted(found, key=lambda one: _labelled(one[1]))
+
+
+def _labelled(subjects: Sequence[Subject]) -> bool:
+    return any(subject.labels for subject in subjects)
+
+
+def without_labels(
+    archive: Path, subjects: Sequence[Subject], given: argparse.Namespace
+) -> tuple[Plain, Callable[[], Plain]]:
     """Open loop on weeks of all posts; and what is left to do: how well KLDA predicts the next week."""
-    subjects = load_subjects(data / "subjects_congress_2020.json", given.split)[: 2 if given.quick else None]
-    engagement = data / "congress_2016_engagement.parquet"
-    replay = _replay(data / "congress_2020.parquet", subjects, given, engagement if engagement.exists() else None)
-    windows = windows_to_test("2" if given.quick else given.weeks, replay.archive)
+    subjects = subjects[: 2 if given.quick else None]
+    engagement = given.data / "congress_2016_engagement.parquet"
+    replay = _replay(archive, subjects, given, engagement if engagement.exists() else None)
+    windows = _windows(replay, given)
     found = _open(replay, subjects, windows, given.jobs, {} if given.quick else ABLATIONS)
     if not given.quick:
         found["full"] = _open(replay, subjects, windows, given.jobs, {}, "full", FULL_POLICIES)
-    fitted, weeks = (subjects[:1], QUICK_WEEKS) if given.quick else (subjects, 10)
-    return found, partial(_fit, replay, fitted, windows[0], given.jobs, weeks, quiet=given.quick)
+    fitted, weeks = (subjects[:1], QUICK_HISTORY) if given.quick else (subjects, windows[0])
+    return found, partial(_fit, replay, fitted, windows[0], given.jobs, min(weeks, HISTORY), quiet=given.quick)
 
 
-def reddit(data: Path, given: argparse.Namespace) -> Plain:
-    """Closed loop on titles whose subject is known, and the open loop beside it, which says little here."""
-    subjects = load_subjects(data / "subjects_reddit_2013.json", given.split)[: 1 if given.quick else None]
-    replay = _replay(data / "reddit_2013.parquet", subjects, given, None)
-    names = _loops(given)
-    settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
-    jobs = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
-    summary = closed_summary(_run(jobs, given.jobs, "reddit_2013, closed loop"), names)
-    closed = _closed_figures(summary)
-    opened = {} if given.quick else _open(replay, subjects, [replay.archive.n_windows - 1], given.jobs, ABLATIONS)
-    return opened | closed | {"closed_loop": summary}
+def with_labels(
+    archive: Path, subjects: Sequence[Subject], given: argparse.Namespace
+) -> tuple[Plain, Callable[[], Plain]]:
+    """Closed loop on posts whose subject is known, and the open loop beside it."""
+
+    def measured() -> Plain:
+        chosen = [subject for subject in subjects if subject.labels]
+        replay = _replay(archive, chosen, given, None)
+        if given.quick:
+            chosen = [_smallest(replay.archive, chosen)]
+        names = _loops(given)
+        settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
+        jobs = tasks(replay.archive, replay.corpus, replay.results(settings), chosen, settings, [])
+        summary = closed_summary(_run(jobs, given.jobs, f"{archive.stem}, closed loop"), names)
+        opened = {} if given.quick else _open(replay, chosen, [replay.archive.n_windows - 1], given.jobs, ABLATIONS)
+        return opened | _closed_figures(summary) | {"closed_loop": summary}
+
+    return {}, measured
+
+
+def _smallest(archive: Archive, subjects: Sequence[Subject]) -> Subject:
+    """The subject with the fewest posts, of those with several keywords if there are any."""
+    every = range(archive.n_windows)
+    return min(subjects, key=lambda subject: (len(subject.keywords) == 1, volume_cap(archive, subject, every)))
+
+
+def _windows(replay: Replay, given: argparse.Namespace) -> list[int]:
+    """The windows to test: as asked for, as far as at least half of the usual history lies before them."""
+    weeks = str(QUICK_WEEKS) if given.quick else given.weeks
+    if weeks.isdecimal():
+        weeks = str(max(1, min(int(weeks), replay.archive.n_windows - HISTORY // 2)))
+    return windows_to_test(weeks, replay.archive)
 
 
 def _loops(given: argparse.Namespace) -> tuple[str, ...]:
@@ -130,7 +179,12 @@ def _open(
     """The figures of an open loop over these weeks; why its history is `static`, docs/benchmarks.md says."""
     names = (*policy_names(policies), *ablations)
     settings = BacktestSettings(
-        policies=names, history=history, tops=TOPS, training=replay.training, policy_settings=ablations
+        policies=names,
+        history=history,
+        weeks=min(HISTORY, windows[0]),
+        tops=TOPS,
+        training=replay.training,
+        policy_settings=ablations,
     )
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, windows)
     cases = sorted(_run(work, jobs, "open loop"), key=lambda case: (case["week"], case["subject"]))

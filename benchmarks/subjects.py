@@ -91,17 +91,22 @@ def first_list(words: csr_array, names: NDArray[np.str_], relevant: NDArray[np.b
     return [str(names[word]) for word in best if f1[word] > LEAST_F1]
 
 
+def usable_words(archive: Archive, inside: NDArray[np.int64]) -> tuple[NDArray[np.str_], csr_array]:
+    """Words that a first list may have, and which of the posts at these positions have them. # (V,), (D, V)"""
+    words = np.array(archive.corpus.vocabulary.words)
+    usable = [w.isalpha() and len(w) >= SHORTEST and w not in STOP_WORDS["en"] for w in words]
+    chosen = np.flatnonzero(usable)
+    return words[chosen], csr_array(words_in(archive.documents.take(inside), len(words))[:, chosen])
+
+
 def further_subjects(archive: Archive, names: Iterable[str] = GROUPS) -> list[dict[str, Any]]:
     """These subjects, all forty if left out, as a subjects file has them."""
     inside = np.concatenate([archive.positions(week) for week in WEEKS])
-    documents, labels = archive.documents.take(inside), archive.labels[inside]
-    words = np.array(archive.corpus.vocabulary.words)
-    usable = np.array([w.isalpha() and len(w) >= SHORTEST and w not in STOP_WORDS["en"] for w in words])
-    present = csr_array(words_in(documents, len(words))[:, np.flatnonzero(usable)])
+    labels, (words, present) = archive.labels[inside], usable_words(archive, inside)
     return [
         {
             "name": name,
-            "keywords": first_list(present, words[usable], np.isin(labels, group.split())),
+            "keywords": first_list(present, words, np.isin(labels, group.split())),
             "labels": group.split(),
             "split": "tune" if name in TUNE.split() else "score",
         }

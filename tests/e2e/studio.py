@@ -38,10 +38,24 @@ def served(home: Path, **settings: Any) -> Iterator[str]:
         thread.join(10)
 
 
+FAILED = ("htmx:afterRequest", "htmx:sendError", "htmx:sendAbort")
+"""What htmx says of every request that failed or gave way to a newer one, without saying why."""
+
+
 def complaints_of(page: Any) -> list[str]:
     """What a page says against itself as it goes on: errors, refused scripts and styles, dialogues."""
     found: list[str] = []
-    page.on("console", lambda message: found.append(message.text) if message.type in ("error", "warning") else None)
+
+    def said(message: Any) -> None:
+        if message.type in ("error", "warning") and not message.text.startswith(FAILED):
+            found.append(message.text)
+
+    def failed(request: Any) -> None:
+        if request.failure != "net::ERR_ABORTED":  # who leaves a page cuts off what it was asking for
+            found.append(f"{request.url}: {request.failure}")
+
+    page.on("console", said)
+    page.on("requestfailed", failed)
     page.on("pageerror", lambda error: found.append(str(error)))
     page.on("dialog", lambda dialog: found.append(dialog.message))
     return found

@@ -67,7 +67,7 @@ def test_ingesting_is_measured_from_the_stream_to_the_table() -> None:
     few, _ = keyword_lists()
     found = measure(POSTS, few)
     assert found.posts_per_second > 0
-    assert found.memory_peak >= max(found.memory)
+    assert round(found.memory_peak, 1) >= max(found.memory)  # which are rounded so
     assert len(found.memory) == len(found.memory_held) == 10
     assert all(0 < held < resident for held, resident in zip(found.memory_held, found.memory, strict=True))
     assert found.share == pytest.approx(0.2, abs=0.02)

@@ -19,7 +19,7 @@ _WORDS = """
     need needs needed use used using find found give gave tell told say said says ask asked feel felt try tried
     trying help keep kept let call called show shows read reading play love loved like liked hate thank thanks
     please hello hey welcome congrats congratulations advice opinion thoughts photo photos picture pictures pic
-    pics video videos post posts thread link title
+    pics video videos post posts thread link title http https
 """
 
 COMMON_WORDS = frozenset(_WORDS.split())

@@ -19,7 +19,7 @@ from klda.evaluation.archive import Archive, capped
 from klda.evaluation.oracle import best_keywords
 from klda.evaluation.subjects import Subject
 from klda.policies.candidates import assemble_candidates
-from klda.policies.places import PAPER_SOURCES
+from klda.policies.places import USUAL_SOURCES
 from klda.policies.protocol import Policy
 from klda.policies.viral import Viral
 from klda.selection.anchor import subject_distance
@@ -88,6 +88,8 @@ def run_closed_loop(
     sampled: list[Ints] = []
     results: list[WeekResult] = []
     founding: NDArray[np.float64] | None = None
+    # In a burst even the first list brings more than may be collected; that is no reason to give up its keywords.
+    most = settings.cap
     for step, window in enumerate(windows):
         if policy == "labels-next-week" and step:
             keywords = best_keywords(archive, window, subject.labels, settings.max_terms) or keywords
@@ -97,6 +99,7 @@ def run_closed_loop(
         collected.append(caught)
         sampled.append(archive.sample(window, settings.sample_rate, generator))
         static = archive.collect(window, subject.keywords)
+        most = max(most, len(static))
         words = _word_share(archive, caught)
         if founding is None or step < FOUNDING_WINDOWS:
             founding = _word_share(archive, np.concatenate(collected))
@@ -117,7 +120,9 @@ def run_closed_loop(
         if policy == "labels-last-week":
             keywords = best_keywords(archive, window, subject.labels, settings.max_terms) or keywords
         elif not isinstance(policy, str):
-            keywords = _next_list(archive, policy, lists, collected, sampled, windows[0], settings, generator, viral)
+            budget = Budget(max_terms=settings.max_terms, max_posts=most)
+            seen = (lists, collected, sampled)
+            keywords = _next_list(archive, policy, *seen, windows[0], settings, budget, generator, viral)
     return results
 
 
@@ -129,6 +134,7 @@ def _next_list(
     sampled: Sequence[Ints],
     first: int,
     settings: LoopSettings,
+    budget: Budget,
     generator: np.random.Generator,
     viral: Viral | None,
 ) -> KeywordSet:
@@ -138,10 +144,10 @@ def _next_list(
     try:
         seen = archive.seen(seen_positions, lists, first_window=first, min_count=settings.min_count)
         sample: Corpus | None = None
-        sources: tuple[str, ...] = PAPER_SOURCES
+        sources: tuple[str, ...] = USUAL_SOURCES
         if settings.sample_rate:
             sample = archive.seen(np.concatenate(sampled), lists, first_window=first, min_count=settings.min_count)
-            sources = (*PAPER_SOURCES, "sample")
+            sources = (*USUAL_SOURCES, "sample")
         found = assemble_candidates(
             seen,
             current,
@@ -155,7 +161,7 @@ def _next_list(
             seen.with_candidates(found.keywords),
             current,
             found.keywords,
-            Budget(max_terms=settings.max_terms, max_posts=settings.cap),
+            budget,
             generator=generator,
         )
     except DataError:

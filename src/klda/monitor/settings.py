@@ -14,8 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing, parse_length
 from klda.errors import KldaError, SettingError
-from klda.policies.places import SIZE
-from klda.policies.places import SOURCES as CANDIDATE_SOURCES
+from klda.policies.places import SIZE, USUAL_SOURCES, Place
 from klda.policies.registry import check_name
 from klda.policies.registry import policy as policy_named
 from klda.sources.live import SOURCES
@@ -67,7 +66,7 @@ class _Table(BaseModel):
 class CandidateSettings(_Table):
     """Where words that may become keywords are looked for, and how many there may be."""
 
-    sources: tuple[Literal[CANDIDATE_SOURCES], ...] = ("history", "viral", "nouns", "rising", "sample")  # type: ignore[valid-type]
+    sources: tuple[Place, ...] = (*USUAL_SOURCES, "rising", "sample")
     size: int = Field(default=SIZE, ge=1)
 
 

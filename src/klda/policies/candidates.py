@@ -19,11 +19,15 @@ from klda.corpus.phrases import find_phrases
 from klda.corpus.stemming import stem_words
 from klda.corpus.tokens import tokenise
 from klda.errors import DataError, SettingError
+from klda.policies.company import FEWEST_TAGGED
 from klda.policies.nouns import Tagger, document_frequency, frequent_nouns, nouns_by
 from klda.policies.places import PAPER_SOURCES, SIZE, SOURCES
 from klda.policies.viral import Viral
 from klda.policies.word_counts import tokens
 from klda.types import Keyword, KeywordSet, Progress, silent
+
+RECENT = 4
+"""Windows in which a hashtag must be in use to be looked at: rare ones would take the places of words."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +126,15 @@ def _frequent(subject: Corpus, limit: int, tagger: Tagger) -> list[Keyword]:
 
 
 def _hashtags(subject: Corpus, limit: int, _: Tagger) -> list[Keyword]:
-    last = subject.window(-1)
-    count = document_frequency(last)
-    tags = np.array([i for i, word in enumerate(last.vocabulary.words) if word.startswith("#")], dtype=np.int64)
-    order = tags[np.argsort(-count[tags], kind="stable")][:limit]
-    return [last.vocabulary.keyword(int(word)) for word in order if count[word] > 0]
+    """Tags in use that nobody writes without the sign of late: the word would match both."""
+    recent = subject.span(max(0, subject.n_windows - RECENT))
+    vocabulary, count = recent.vocabulary, document_frequency(recent).tolist()
+    tags = [
+        word for word, n in zip(vocabulary.words, count, strict=True) if word.startswith("#") and n >= FEWEST_TAGGED
+    ]
+    bare = [vocabulary.index(word) for word in stem_words([tag[1:] for tag in tags], vocabulary.language)]
+    coined = [vocabulary.index(tag) for tag, word in zip(tags, bare, strict=True) if not (word and count[word])]
+    return [vocabulary.keyword(word) for word in sorted(coined, key=lambda word: -count[word])[:limit]]
 
 
 def _rising(subject: Corpus, limit: int, tagger: Tagger) -> list[Keyword]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from klda.corpus.corpus import Corpus
 from klda.corpus.general_frequency import general_frequencies
 from klda.policies.evidence import FEWEST_APART, Evidence
 from klda.policies.incidence import candidates_in
@@ -23,6 +24,7 @@ from klda.selection.company import (
     company_by_chance,
     less_company,
     share_by_sample,
+    share_in_usual_company,
     share_on_subject,
     shared_bursts,
     worth_listing,
@@ -31,13 +33,15 @@ from klda.selection.frequency import window_counts
 
 HALF_LIFE = 4.0
 """Windows after which the company that a keyword kept counts half."""
+FEWEST_TAGGED, LEAST_TAGGED = 4, 0.01
+"""Posts that a hashtag in use has, older ones counted less, and their share of all."""
 COMMON = 2e-4
 """A word that makes up so much of the language at large is no news, whatever it does."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The current and the first keywords, judged by the posts that they brought; all (n,)."""
+    """The current and the first keywords, and tags tried before, judged by the posts that they brought; all (n,)."""
 
     columns: Ints
     share: Floats
@@ -45,6 +49,8 @@ class Judged:
     company: Company
     worth: Bools
     """Whether it makes the list better by its posts."""
+    in_place: Bools
+    """Whether it is a first keyword that keeps company as the others do."""
     needed: float
     """The share of posts on the subject that a further keyword needs to make the list better."""
 
@@ -55,22 +61,26 @@ class Judged:
                 f"about {self.share[row]:.0%} of its posts are on the subject, judged by how common a word it is and "
                 f"by its company: {self.company.rate[row]:.0%} of its posts carry another of the first keywords"
             )
-            for row in np.flatnonzero(~self.worth)
+            for row in np.flatnonzero(~(self.worth | self.in_place))
         }
 
 
 def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged:
-    """The current and the `first` keywords, judged; `added` is how those are that are not among the first."""
-    keywords = np.union1d(evidence.current, first)  # (n,) columns
+    """The current and the `first` keywords, and hashtags tried before, judged; `added` is how other words are."""
+    tried = np.intersect1d(_ever_listed(evidence), np.flatnonzero(_is_tag(evidence)))
+    keywords = np.union1d(np.union1d(evidence.current, first), tried)  # (n,) columns
     history, is_first = evidence.history, np.isin(keywords, first)
     carried = candidates_in(history)[:, keywords].toarray() > 0  # (D, n)
     known = company(carried, is_first, _active(evidence, keywords), recency(history, HALF_LIFE))
     common = _commonness(evidence, keywords, first)
-    share = np.where(is_first, share_on_subject(known, *common), share_on_subject(known, *common, added))
-    kept = is_first & np.isin(keywords, evidence.current)
-    worth, needed = worth_listing(known.posts, share, kept, len(first))
+    by_company = _is_tag(evidence)[keywords] & ~is_first  # hardly a tag is in a table of words: rare it is anyway
+    share = np.where(by_company, share_on_subject(known, *common, OTHERS), share_on_subject(known, *common, added))
+    share = np.where(is_first, share_on_subject(known, *common), share)
+    is_current = np.isin(keywords, evidence.current)
+    posts = np.where(is_current | is_first, known.posts, 0.0)  # a tag that is not on the list brings nothing to it now
+    worth, needed = worth_listing(posts, share, is_first & is_current, len(first))
     in_place = is_first & ~less_company(known, common[1])
-    return Judged(keywords, share, known, worth | in_place, needed)
+    return Judged(keywords, share, known, worth, in_place, needed)
 
 
 def unproven(evidence: Evidence, first: Ints, listed: Judged) -> dict[int, str]:
@@ -99,7 +109,7 @@ def unproven(evidence: Evidence, first: Ints, listed: Judged) -> dict[int, str]:
 def _by_sample(evidence: Evidence, listed: Judged, carried: csr_array, weight: Floats) -> Floats:
     """The share of posts on the subject, by lift over posts that no list collected; 1 where few are known. # (Q,)"""
     history = evidence.history
-    ever = np.union1d(listed.columns, evidence.columns({keyword for used in history.history for keyword in used}))
+    ever = np.union1d(listed.columns, _ever_listed(evidence))
     outside = np.asarray(carried[:, ever].sum(axis=1)).ravel() == 0  # (D,)
     n_outside = int(outside.sum()) + len(history.apart)
     if n_outside < FEWEST_APART:
@@ -116,19 +126,46 @@ def _by_sample(evidence: Evidence, listed: Judged, carried: csr_array, weight: F
 
 def breaking(evidence: Evidence, first: Ints) -> Ints:
     """Columns of candidates that burst in the last window beside several `first` keywords that are still listed."""
-    history, last = evidence.history, evidence.last
-    n_candidates = len(evidence.candidates)
+    history = evidence.history
     windows = history.documents.window.astype(np.int64)
     observed = history.observed.values.astype(np.int64)
-    counts = window_counts(history.observed.indptr, observed, windows, history.n_windows, n_candidates)
-    carried = candidates_in(last)  # (D, Q)
+    counts = window_counts(history.observed.indptr, observed, windows, history.n_windows, len(evidence.candidates))
     listed = np.intersect1d(first, evidence.current)
-    beside = ((carried.T @ carried[:, listed]).toarray() >= BESIDE).sum(axis=1)  # (Q,)
-    found = np.setdiff1d(
-        np.flatnonzero(shared_bursts(counts.astype(np.float64), beside, len(listed))), evidence.current
-    )
+    bursting = shared_bursts(counts.astype(np.float64), _beside(evidence.last, listed, BESIDE), len(listed))
+    found = np.setdiff1d(np.flatnonzero(bursting), evidence.current)
     frequency = _frequencies(evidence, found)
     return found if frequency is None else found[frequency < COMMON]
+
+
+def untried_tags(evidence: Evidence, first: Ints, needed: float) -> Ints:
+    """Columns of hashtags in use beside several `first` keywords that are still listed, themselves never listed.
+
+    Who tags a post says what it is about, so a tag need not be news to be tried. But one that is an ordinary word says
+    no more than the word: with the usual company, its share of posts on the subject has to come up to what is `needed`.
+    """
+    weight = recency(evidence.history, HALF_LIFE)  # (D,)
+    posts = weight @ candidates_in(evidence.history)  # (Q,)
+    in_use = _is_tag(evidence) & (posts >= max(FEWEST_TAGGED, LEAST_TAGGED * float(weight.sum())))
+    listed = np.intersect1d(first, evidence.current)
+    shared = _beside(evidence.history, listed, 1) >= min(2, len(listed))
+    found = np.setdiff1d(np.flatnonzero(in_use & shared), _ever_listed(evidence))
+    share = share_in_usual_company(len(found), _frequencies(evidence, found), OTHERS)
+    return found[share > needed]
+
+
+def _is_tag(evidence: Evidence) -> Bools:
+    return np.array([keyword.text.startswith("#") for keyword in evidence.candidates])
+
+
+def _beside(posts: Corpus, listed: Ints, least: int) -> Ints:
+    """Beside how many of these keywords each candidate stands, in at least so many posts. # (Q,)"""
+    carried = candidates_in(posts)  # (D, Q)
+    return np.asarray(((carried.T @ carried[:, listed]).toarray() >= least).sum(axis=1))
+
+
+def _ever_listed(evidence: Evidence) -> Ints:
+    """Columns of candidates that were on a list of the history."""
+    return evidence.columns({keyword for used in evidence.history.history for keyword in used})
 
 
 def _commonness(evidence: Evidence, columns: Ints, first: Ints) -> tuple[Floats | None, Floats | float]:

@@ -12,16 +12,15 @@ import numpy as np
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.errors import DataError
-from klda.policies.company import breaking, judged, unproven
+from klda.policies.company import breaking, judged, unproven, untried_tags
 from klda.policies.evidence import Evidence
-from klda.policies.scored import ScoredPolicy
+from klda.policies.scored import ScoredPolicy, Verdict
 from klda.policies.subject import Subject
 from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.selection.algorithm2 import Extensions, rank_extensions
-from klda.selection.arrays import Floats, Ints
+from klda.selection.arrays import Floats
 from klda.selection.company import OTHERS
 from klda.selection.sampling_noise import ExpectedScores
-from klda.selection.sets import SetProblem
 from klda.selection.word_distribution import from_counts
 from klda.types import Budget, Progress
 
@@ -35,8 +34,10 @@ OUTSIDE_TOKENS = 20_000.0
 the posts that it will bring carry none. So many tokens of what is said everywhere stand for those."""
 NEWS = 0.3
 """What a word that breaks out beside several keywords is worth by itself, in shares of retention or new ground."""
+VALUED = 0.2
+"""The same for a keyword that is in use and worth its posts, and for a hashtag to be tried."""
 IN_PLACE = 0.1
-"""What a first keyword that is worth its posts is worth by itself, beyond what every policy gives a first one."""
+"""The same for any other first keyword that may stay, beyond what every policy gives a first one."""
 SETS_PER_KEYWORD = 12
 """Keyword sets over which the words of a keyword are averaged."""
 
@@ -99,36 +100,35 @@ class KLDAPolicy(ScoredPolicy):
         ranked = rank_extensions(away, np.zeros_like(away), evidence.frequency, evidence.current, top=None)
         return replace(ranked, divergence=found.divergence, distance=found.distance), scores
 
-    def held(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> dict[int, str]:
+    def verdict(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> Verdict:
         """As for every scored policy; besides, a keyword has to make the list better by its posts.
 
-        Where a filter let nothing else in, that cannot be told of words which are not on the list: only news comes in.
+        Where a filter let nothing else in, that cannot be told of words which are not on the list: only news and
+        hashtags come in. They, and first keywords in their place, are worth something by themselves.
         """
-        held = super().held(evidence, subject, distances, budget)
+        held, worth = super().verdict(evidence, subject, distances, budget)
         if not self.company:
-            return held
-        first, required = subject.protected, set(evidence.columns(budget.required).tolist())
-        news = breaking(evidence, first)
+            return Verdict(held, worth)
+        first = subject.protected
+        welcome = news = breaking(evidence, first)
         if evidence.collected_only and not evidence.unseen:
             listed = judged(evidence, first)  # what was added was news, and is judged like a word that somebody chose
             others = np.setdiff1d(np.arange(len(evidence.candidates)), listed.columns)
-            why = "seen only beside the list, and no news beside several of its keywords"
+            why = "seen only beside the list, and neither news nor a hashtag beside several of its keywords"
             unknown = dict.fromkeys(others.tolist(), why)
+            welcome = np.union1d(news, untried_tags(evidence, first, listed.needed))
         else:
             listed = judged(evidence, first, OTHERS)
             unknown = unproven(evidence, first, listed)
-        unknown = {column: why for column, why in unknown.items() if column not in news}
-        gone = listed.out_of_place()
-        found = unknown | held | gone
-        return {column: why for column, why in found.items() if column not in required}
-
-    def problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints) -> SetProblem:
-        """As for every scored policy; news, and first keywords in their place, have a value of their own."""
-        problem = super().problem(evidence, subject, words, held)
-        if self.company:
-            problem.price[np.setdiff1d(subject.protected, held)] -= IN_PLACE
-            problem.price[breaking(evidence, subject.protected)] -= NEWS
-        return problem
+        unknown = {column: why for column, why in unknown.items() if column not in welcome}
+        required = set(evidence.columns(budget.required).tolist())
+        found = {c: why for c, why in (unknown | held | listed.out_of_place()).items() if c not in required}
+        worth[first] = IN_PLACE
+        proven = listed.columns[listed.worth & (evidence.frequency[listed.columns] > 0)]
+        worth[np.union1d(welcome, proven)] = VALUED
+        worth[news] = NEWS
+        worth[list(found)] = 0.0
+        return Verdict(found, worth)
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
         from klda.model.klda import KLDA  # brings torch

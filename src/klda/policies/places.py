@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-SOURCES = ("history", "viral", "nouns", "hashtags", "phrases", "rising", "sample")
-PAPER_SOURCES = ("history", "viral", "nouns")
+from typing import Literal, get_args
+
+Place = Literal["history", "viral", "nouns", "hashtags", "phrases", "rising", "sample"]
+SOURCES: tuple[Place, ...] = get_args(Place)
+PAPER_SOURCES: tuple[Place, ...] = ("history", "viral", "nouns")
+USUAL_SOURCES: tuple[Place, ...] = (*PAPER_SOURCES, "hashtags")
 SIZE = 50
 """Candidates in all; the paper's studies had 27 to 40."""

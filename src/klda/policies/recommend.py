@@ -17,7 +17,7 @@ from klda.corpus.posts import HasBatches
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, SettingError
 from klda.policies.candidates import Candidates, assemble_candidates
-from klda.policies.places import PAPER_SOURCES, SIZE
+from klda.policies.places import SIZE, USUAL_SOURCES
 from klda.policies.proposal import Proposal
 from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
@@ -38,7 +38,7 @@ def recommend(
     policy: str | Policy = "klda",
     model: KLDA | None = None,
     candidates: KeywordSet | Iterable[str] | None = None,
-    sources: Sequence[str] = PAPER_SOURCES,
+    sources: Sequence[str] = USUAL_SOURCES,
     n_candidates: int = SIZE,
     window: str | Windowing = "7d",
     top: int = 2,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,15 @@ into common words within weeks. It goes when the budget has no room, or when it 
 COMMON = 0.25
 """A candidate is common everywhere when at least so much of its use is outside the subject (½ would be alike). On
 simulated subjects, with a 1 % sample of the rest, ¼ kept out chatter and let the words of a breaking story in."""
+
+
+class Verdict(NamedTuple):
+    """What a policy thinks of candidates beyond the words that they bring."""
+
+    held: dict[int, str]
+    """Why some may not be on the list, by column."""
+    worth: Floats
+    """What each is worth by itself, in shares of retention or new ground. # (Q,)"""
 
 
 @dataclass
@@ -88,8 +98,8 @@ class ScoredPolicy:
         extensions, _ = self.extensions(evidence, words, generator)
 
         distances = subject.distances(words)
-        held = self.held(evidence, subject, distances, budget)
-        problem = self.problem(evidence, subject, words, np.array(list(held), dtype=np.int64))
+        held, worth = self.verdict(evidence, subject, distances, budget)
+        problem = self._problem(evidence, subject, words, np.array(list(held), dtype=np.int64), worth)
         limits = evidence.limits(budget)
         limits = replace(limits, forbidden=np.union1d(limits.forbidden, list(held)).astype(np.int64))
         curve = trace_frontier(problem, limits, current=evidence.current)
@@ -156,8 +166,8 @@ class ScoredPolicy:
             divergence=self.divergence,
         )
 
-    def held(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> dict[int, str]:
-        """Why some candidates may not be added: too far from the subject, or common everywhere."""
+    def verdict(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> Verdict:
+        """Candidates that are too far from the subject, or common everywhere, may not be added."""
         free = np.concatenate([subject.protected, evidence.current, evidence.columns(budget.required)])
         stopped = held_back(distances, self.max_distance, common=subject.common, common_limit=COMMON, protected=free)
         known = {
@@ -165,15 +175,16 @@ class ScoredPolicy:
             for column, keyword in enumerate(evidence.candidates)
             if keyword.text.casefold() in COMMON_WORDS and column not in free
         }
-        return known | {found.candidate: found.reason for found in stopped}
+        held = known | {found.candidate: found.reason for found in stopped}
+        return Verdict(held, np.zeros(len(evidence.candidates)))
 
-    def problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints) -> SetProblem:
+    def _problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints, worth: Floats) -> SetProblem:
         """The choice of a set: what to retain, and what new ground the candidates near the subject open."""
         today = max(evidence.union.posts(evidence.current), 1.0)
         rates, relevance = evidence.volume.mean / today, subject.relevance(words, self.anchor)  # (Q,), (Q,)
         near = rates * relevance
         near[held] = 0.0
-        price = OFF_TOPIC_PRICE * rates * (1 - relevance)
+        price = OFF_TOPIC_PRICE * rates * (1 - relevance) - worth
         price[evidence.current] -= KEPT_POSTS * rates[evidence.current]
         first = np.intersect1d(subject.protected, evidence.current)
         price[first] -= FOUNDING + POST_PRICE * rates[first]

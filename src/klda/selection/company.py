@@ -53,7 +53,7 @@ SIGHTED_ALONE = Sighting(-5.50, 0.0, 0.80, 0.23)
 """The same in a language in which it is not known how rare words are."""
 LEAST_COMPANY = 0.005
 USUAL_COMPANY = 0.08
-"""What a single keyword, which has no other to keep company with, is taken to keep."""
+"""What a word of whose company nothing is known is taken to keep: a single keyword has no other to keep it with."""
 ASSUMED_RECALL = 0.25
 """Share of its subject's posts that a list is taken to bring; it cannot be seen."""
 FEWEST_KEYWORDS = 4
@@ -119,11 +119,23 @@ def share_on_subject(
     >>> share_on_subject(known, np.array([1e-5, 1e-5, 1e-4])).round(2)
     array([0.44, 0.18, 0.06])
     """
-    beyond = log_company(known, by_chance)
+    return _share(log_company(known, by_chance), frequency, judgement)
+
+
+def share_in_usual_company(n: int, frequency: Floats | None, judgement: Judgement = LISTED) -> Floats:
+    """The same for `n` words of whose company nothing is known yet. # (n,)
+
+    >>> share_in_usual_company(2, np.array([1e-6, 1e-4])).round(2)
+    array([0.56, 0.11])
+    """
+    return _share(np.full(n, np.log(USUAL_COMPANY + LEAST_COMPANY)), frequency, judgement)
+
+
+def _share(log_company: Floats, frequency: Floats | None, judgement: Judgement) -> Floats:
     if frequency is None:
-        judgement, frequency = LISTED_ALONE, np.ones_like(beyond)
+        judgement, frequency = LISTED_ALONE, np.ones_like(log_company)
     rarity = -np.log10(frequency)
-    return np.asarray(expit(judgement.level + judgement.rarity * rarity + judgement.company * beyond))
+    return np.asarray(expit(judgement.level + judgement.rarity * rarity + judgement.company * log_company))
 
 
 def log_company(known: Company, by_chance: Floats | float = 0.0) -> Floats:

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from benchmarks.quality import _shock_recall
+from benchmarks.quality import _archives, _shock_recall
 from benchmarks.quality_page import tables
 
 
@@ -16,6 +21,21 @@ def test_recall_in_shocks_is_that_of_weeks_with_twice_the_usual_posts() -> None:
     posts = [100.0, 100.0, 100.0, 400.0, 300.0]
     found = {"static": _weeks([0.5, 0.5, 0.5, 0.2, 0.2], posts), "klda": _weeks([0.1, 0.1, 0.1, 0.3, 0.5], posts)}
     assert _shock_recall({"subjects": {"surveillance": found}}) == pytest.approx(0.4 / 0.2)
+
+
+def test_every_archive_with_subjects_is_run_those_without_labels_first(tmp_path: Path) -> None:
+    def write(name: str, *subjects: dict[str, Any]) -> None:
+        (tmp_path / f"{name}.parquet").touch()
+        (tmp_path / f"subjects_{name}.json").write_text(json.dumps({"subjects": subjects}), encoding="utf-8")
+
+    write("a", {"name": "x", "keywords": ["x"], "labels": ["l"]})
+    write("b", {"name": "y", "keywords": ["y"], "split": "score"}, {"name": "z", "keywords": ["z"], "split": "tune"})
+    (tmp_path / "alone.parquet").touch()
+    given = argparse.Namespace(data=tmp_path, only=None, split="score")
+    found = [(path.stem, [subject.name for subject in subjects]) for path, subjects in _archives(given)]
+    assert found == [("b", ["y"]), ("a", ["x"])]
+    given.only = "a"
+    assert [path.stem for path, _ in _archives(given)] == ["a"]
 
 
 def test_without_a_shock_there_is_no_such_figure() -> None:

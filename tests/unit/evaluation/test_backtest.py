@@ -102,6 +102,16 @@ def test_a_static_list_never_drifts_from_itself(archive, health):
     assert all(0 < week.precision <= 1 and 0 < week.recall <= 1 for week in weeks)
 
 
+def test_a_burst_beyond_the_cap_takes_no_keyword_from_a_static_list(archive, health):
+    windows = range(archive.n_windows)
+    tight = LoopSettings(cap=volume_cap(archive, health, windows) // 3)
+    weeks = run_closed_loop(
+        archive, health, policy("static"), tight, windows=windows, generator=np.random.default_rng(0)
+    )
+    assert {week.keywords for week in weeks} == {health.keywords.texts}
+    assert all(week.volume <= tight.cap < week.matched for week in weeks)
+
+
 def test_knowing_next_weeks_labels_beats_a_static_list(archive, health):
     windows = range(4)
     settings = LoopSettings(cap=10_000)

@@ -6,10 +6,12 @@ import pytest
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.errors import SettingError
+from klda.monitor.settings import CandidateSettings
 from klda.policies.candidates import Candidates, assemble_candidates
-from klda.policies.places import PAPER_SOURCES
+from klda.policies.places import PAPER_SOURCES, USUAL_SOURCES
 from klda.policies.viral import Viral
 from klda.types import KeywordSet
+from tests.unit.policies.few_posts import weekly
 
 
 def assembled(history: Corpus, current: KeywordSet, **options: object) -> Candidates:
@@ -64,6 +66,19 @@ def test_further_sources_by_option(corpus, current, source):
         assert all(word.startswith("#") for word in new.texts)
     if source == "phrases":
         assert all(" " in word for word in new.texts)
+
+
+def test_a_hashtag_is_a_candidate_when_several_posts_share_it_and_none_has_its_word() -> None:
+    texts = [f"health for all {tag} {i}" for tag in ("#yycflood", "#clinics") for i in range(3)]
+    history = weekly(texts, [*texts, "health and clinics", "health #once"], keywords=("health",))
+    found = assembled(history, KeywordSet.of("health"), sources=("hashtags",)).keywords
+    assert found.texts == ("health", "#yycflood")  # `clinic` would match `#clinics` too
+
+
+def test_hashtags_are_looked_for_unless_sources_are_named() -> None:
+    assert "hashtags" in USUAL_SOURCES
+    assert "hashtags" in CandidateSettings().sources
+    assert set(PAPER_SOURCES) < set(USUAL_SOURCES)
 
 
 def test_rising_words_are_those_of_the_new_story(corpus, current):
