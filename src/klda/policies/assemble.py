@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
@@ -28,6 +28,10 @@ class Finding:
     lost: tuple[str, ...] = ()
     distance_from_subject: float | None = None
     extends: str | None = None
+
+    def after(self, text: str) -> Finding:
+        """The same, with something to say first."""
+        return replace(self, text="; ".join(part for part in (text, self.text) if part))
 
 
 def assemble(

@@ -35,6 +35,8 @@ HALF_LIFE = 4.0
 """Windows after which the company that a keyword kept counts half."""
 FEWEST_TAGGED, LEAST_TAGGED = 4, 0.01
 """Posts that a hashtag in use has, older ones counted less, and their share of all."""
+MOST_NAMED = 3
+"""Keywords that a reason names."""
 COMMON = 2e-4
 """A word that makes up so much of the language at large is no news, whatever it does."""
 
@@ -83,8 +85,38 @@ def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged
     return Judged(keywords, share, known, worth, in_place, needed)
 
 
-def unproven(evidence: Evidence, first: Ints, listed: Judged) -> dict[int, str]:
-    """Why some candidates would make the list worse by their posts, where posts without a keyword are known too."""
+@dataclass(frozen=True)
+class Sighted:
+    """The other candidates, judged by where they are seen, where posts without a keyword are known too; all (n,)."""
+
+    columns: Ints
+    share: Floats
+    """Share of its posts that are expected to be on the subject."""
+    company: Company
+    needed: float
+    """The share that it takes to make the list better."""
+
+    def unproven(self) -> dict[int, str]:
+        """Why some of them would make the list worse by their posts, by column."""
+        return self._said(self.share < self.needed)
+
+    def proven(self) -> dict[int, str]:
+        """What speaks for the others, by column."""
+        return self._said(self.share >= self.needed)
+
+    def _said(self, rows: Bools) -> dict[int, str]:
+        return {
+            int(self.columns[row]): (
+                f"about {self.share[row]:.0%} of its posts would be on the subject, judged by how common a word it is "
+                f"and by where it is seen: {self.company.rate[row]:.0%} of its known posts carry one of the first "
+                f"keywords"
+            )
+            for row in np.flatnonzero(rows)
+        }
+
+
+def sighted(evidence: Evidence, first: Ints, listed: Judged) -> Sighted:
+    """The candidates that were not `judged`, where posts without a keyword are known too."""
     others = np.setdiff1d(np.arange(len(evidence.candidates)), listed.columns)
     carried = candidates_in(evidence.history)  # (D, Q)
     weight = recency(evidence.history, HALF_LIFE)  # (D,)
@@ -97,13 +129,7 @@ def unproven(evidence: Evidence, first: Ints, listed: Judged) -> dict[int, str]:
     share = share_on_subject(known, *_commonness(evidence, others, first), OTHERS)
     # Of a sample, company says too much: all posts with a keyword are known, of the others only some.
     share = np.minimum(share, _by_sample(evidence, listed, carried, weight)[others])
-    return {
-        int(others[row]): (
-            f"about {share[row]:.0%} of its posts would be on the subject, judged by how common a word it is and by "
-            f"where it is seen: {known.rate[row]:.0%} of its known posts carry one of the first keywords"
-        )
-        for row in np.flatnonzero(share < listed.needed)
-    }
+    return Sighted(others, share, known, listed.needed)
 
 
 def _by_sample(evidence: Evidence, listed: Judged, carried: csr_array, weight: Floats) -> Floats:
@@ -151,6 +177,17 @@ def untried_tags(evidence: Evidence, first: Ints, needed: float) -> Ints:
     found = np.setdiff1d(np.flatnonzero(in_use & shared), _ever_listed(evidence))
     share = share_in_usual_company(len(found), _frequencies(evidence, found), OTHERS)
     return found[share > needed]
+
+
+def beside_which(evidence: Evidence, column: int, first: Ints) -> str:
+    """The current ones of the `first` keywords beside which a candidate is seen most often, in words."""
+    listed = np.intersect1d(first, evidence.current)
+    carried = candidates_in(evidence.history)
+    together = np.asarray((carried[:, [column]].T @ carried[:, listed]).toarray()).ravel()  # (n,)
+    often = listed[np.argsort(-together, kind="stable")][: np.count_nonzero(together)]
+    names = [evidence.candidates[int(c)].text for c in often[:MOST_NAMED]]
+    more = len(often) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
 
 
 def _is_tag(evidence: Evidence) -> Bools:

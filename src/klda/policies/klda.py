@@ -12,7 +12,7 @@ import numpy as np
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.errors import DataError
-from klda.policies.company import breaking, judged, unproven, untried_tags
+from klda.policies.company import beside_which, breaking, judged, sighted, untried_tags
 from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy, Verdict
 from klda.policies.subject import Subject
@@ -106,29 +106,32 @@ class KLDAPolicy(ScoredPolicy):
         Where a filter let nothing else in, that cannot be told of words which are not on the list: only news and
         hashtags come in. They, and first keywords in their place, are worth something by themselves.
         """
-        held, worth = super().verdict(evidence, subject, distances, budget)
+        plain = super().verdict(evidence, subject, distances, budget)
         if not self.company:
-            return Verdict(held, worth)
-        first = subject.protected
-        welcome = news = breaking(evidence, first)
+            return plain
+        held, worth, first = plain.held, plain.worth, subject.protected
+        news, tags = breaking(evidence, first), np.zeros(0, dtype=np.int64)
         if evidence.collected_only and not evidence.unseen:
             listed = judged(evidence, first)  # what was added was news, and is judged like a word that somebody chose
             others = np.setdiff1d(np.arange(len(evidence.candidates)), listed.columns)
             why = "seen only beside the list, and neither news nor a hashtag beside several of its keywords"
             unknown = dict.fromkeys(others.tolist(), why)
-            welcome = np.union1d(news, untried_tags(evidence, first, listed.needed))
+            tags = untried_tags(evidence, first, listed.needed)
+            speaks = {c: f"a hashtag to try, in use beside {beside_which(evidence, c, first)}" for c in tags.tolist()}
         else:
             listed = judged(evidence, first, OTHERS)
-            unknown = unproven(evidence, first, listed)
-        unknown = {column: why for column, why in unknown.items() if column not in welcome}
+            elsewhere = sighted(evidence, first, listed)
+            unknown, speaks = elsewhere.unproven(), elsewhere.proven()
+        speaks |= {c: f"breaks out beside {beside_which(evidence, c, first)}" for c in news.tolist()}
+        unknown = {column: why for column, why in unknown.items() if column not in speaks}
         required = set(evidence.columns(budget.required).tolist())
         found = {c: why for c, why in (unknown | held | listed.out_of_place()).items() if c not in required}
         worth[first] = IN_PLACE
         proven = listed.columns[listed.worth & (evidence.frequency[listed.columns] > 0)]
-        worth[np.union1d(welcome, proven)] = VALUED
+        worth[np.union1d(tags, proven)] = VALUED
         worth[news] = NEWS
         worth[list(found)] = 0.0
-        return Verdict(found, worth)
+        return Verdict(found, worth, speaks)
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
         from klda.model.klda import KLDA  # brings torch

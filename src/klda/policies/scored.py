@@ -51,6 +51,8 @@ class Verdict(NamedTuple):
     """Why some may not be on the list, by column."""
     worth: Floats
     """What each is worth by itself, in shares of retention or new ground. # (Q,)"""
+    speaks: dict[int, str]
+    """What speaks for some that are not on the list, by column."""
 
 
 @dataclass
@@ -98,7 +100,7 @@ class ScoredPolicy:
         extensions, _ = self.extensions(evidence, words, generator)
 
         distances = subject.distances(words)
-        held, worth = self.verdict(evidence, subject, distances, budget)
+        held, worth, speaks = self.verdict(evidence, subject, distances, budget)
         problem = self._problem(evidence, subject, words, np.array(list(held), dtype=np.int64), worth)
         limits = evidence.limits(budget)
         limits = replace(limits, forbidden=np.union1d(limits.forbidden, list(held)).astype(np.int64))
@@ -106,6 +108,7 @@ class ScoredPolicy:
         chosen = curve.at(self.novelty).keywords
         check_some(chosen)
         said = explain(evidence, words, extensions, distances, divergence=self.divergence, generator=generator)
+        said |= {column: said.get(column, Finding()).after(why) for column, why in speaks.items()}
         listed = tuple(
             c for c in dict.fromkeys([*evidence.current.tolist(), *_listed(extensions, self.top)]) if c in held
         )
@@ -176,7 +179,7 @@ class ScoredPolicy:
             if keyword.text.casefold() in COMMON_WORDS and column not in free
         }
         held = known | {found.candidate: found.reason for found in stopped}
-        return Verdict(held, np.zeros(len(evidence.candidates)))
+        return Verdict(held, np.zeros(len(evidence.candidates)), {})
 
     def _problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints, worth: Floats) -> SetProblem:
         """The choice of a set: what to retain, and what new ground the candidates near the subject open."""

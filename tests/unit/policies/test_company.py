@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.policies.company import breaking, judged, unproven, untried_tags
+from klda.policies.company import beside_which, breaking, judged, sighted, untried_tags
 from klda.policies.klda import KLDAPolicy
 from klda.types import Budget, KeywordSet
 from tests.unit.policies.few_posts import evidence_of, weekly
@@ -88,7 +88,7 @@ def _whole_stream(*weeks: list[str]) -> Corpus:
 def test_a_word_that_the_stream_uses_without_the_subject_is_unproven() -> None:
     corpus = _whole_stream(_week(), _week("whistleblower"), _week("whistleblower"))
     evidence = evidence_of(corpus, *SUBJECT)
-    held = unproven(evidence, evidence.current, judged(evidence, evidence.current))
+    held = sighted(evidence, evidence.current, judged(evidence, evidence.current)).unproven()
     assert _names(corpus, held) == {"lunch", "birthday"}
     assert all("0% of its known posts carry one of the first keywords" in why for why in held.values())
 
@@ -113,7 +113,7 @@ def test_what_a_thin_sample_shows_everywhere_is_unproven_however_often_it_is_see
     told = [f"{one} and the whistleblower {i}" for one in SUBJECT for i in range(5)]
     corpus = _thin_sample(_week(), _week() + told, _week() + told)
     evidence = evidence_of(corpus, *SUBJECT)
-    held = _names(corpus, unproven(evidence, evidence.current, judged(evidence, evidence.current)))
+    held = _names(corpus, sighted(evidence, evidence.current, judged(evidence, evidence.current)).unproven())
     assert "lunch" in held
     assert "whistleblower" not in held
 
@@ -196,6 +196,19 @@ def _tagged(*weeks: str) -> Corpus:
     """Weeks of posts on the subject, half of which carry these words besides."""
     posts = [[f"{text} {tag}" if i % 2 else text for i, text in enumerate(_week()[:40])] for tag in weeks]
     return _listing(weekly(*posts, keywords=(*SUBJECT, "#leakgate", "#morning")), *SUBJECT)
+
+
+def test_what_speaks_for_an_addition_is_said_with_the_keywords_that_it_stands_beside() -> None:
+    corpus = _collected(_week(), _week(), _week("whistleblower"))
+    evidence = evidence_of(corpus, *SUBJECT, "facebook")
+    column = corpus.candidates.index("whistleblower")
+    assert beside_which(evidence, column, evidence.current) == "privacy, spying, leak and 2 more"
+    policy = KLDAPolicy(n_topics=2, iterations=5, founding=KeywordSet.of(*SUBJECT))
+    proposal = policy.propose(
+        corpus, KeywordSet.of(*SUBJECT), corpus.candidates, Budget(), generator=np.random.default_rng(0)
+    )
+    (added,) = (reason for reason in proposal.reasons if reason.action == "add")
+    assert added.text.startswith("breaks out beside privacy, spying, leak and 2 more; extends ")
 
 
 def test_a_coined_hashtag_beside_several_keywords_is_to_be_tried() -> None:
