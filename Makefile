@@ -8,8 +8,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo --out demo
 
+# The order of the folders puts the long tests first; the many short ones then fill what is left on both cores.
 test: .venv/.installed-dev browser lint types layers
-	$(BIN)/python -m pytest -n auto --dist loadscope
+	$(BIN)/python -m pytest -n auto --dist loadscope --no-loadscope-reorder
 
 check: .venv/.installed-dev lint types layers
 	$(BIN)/python -m pytest -n auto -q -m "not slow and not archive and not browser"

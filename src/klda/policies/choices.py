@@ -202,6 +202,7 @@ class Outlook:
 def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> Selection:
     """The best list at a setting of the dial, 0 (keep) to 1 (explore); with another budget, if one is given."""
     choices.problem.word_weights(novelty)  # a setting beyond the dial is refused
+    limits = choices.limits
     if budget is None:
         chosen = choices.sets[int(np.abs(choices.settings - novelty).argmin())]
     else:
@@ -211,7 +212,8 @@ def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> 
         chosen = choose_set(choices.problem, limits, novelty=novelty, current=choices.current).keywords
     check_some(chosen)
     score = choices.problem.score(chosen)
-    said = dict(enumerate(choices.findings)) | roles(choices.current, choices.distances, choices.problem, chosen)
+    role = roles(choices.current, choices.distances, choices.problem, chosen, limits)
+    said = dict(enumerate(choices.findings)) | role
     wanted, current = choices.keywords(chosen), choices.keywords(choices.current)
     return Selection(
         novelty=novelty,
@@ -248,7 +250,7 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
         lost=_shown(choices, lost_words(now, then, choices.threshold), hidden),
         top=_shown(choices, np.argsort(-then, kind="stable"), hidden),
         topics=_topics(choices, columns),
-        over=replace(choices.limits, forbidden=columns[:0]).excess(columns, score.posts, len(choices.candidates)),
+        over=choices.limits.over(columns, score.posts, len(choices.candidates)),
         held={choices.candidates[c].text: choices.held[c] for c in columns.tolist() if c in choices.held},
     )
 

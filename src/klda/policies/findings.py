@@ -9,6 +9,7 @@ from klda.policies.evidence import Evidence
 from klda.policies.uncertainty import forecast_measurement
 from klda.selection.algorithm2 import Extensions
 from klda.selection.arrays import Bools, Floats, Ints
+from klda.selection.budget import Limits
 from klda.selection.high_frequency import gained_words, high_frequency_threshold, lost_words
 from klda.selection.interval import Interval
 from klda.selection.sets import SetProblem
@@ -51,10 +52,12 @@ def explain(
     return findings
 
 
-def roles(current: Ints, distances: Floats, problem: SetProblem, chosen: Ints) -> dict[int, Finding]:
+def roles(current: Ints, distances: Floats, problem: SetProblem, chosen: Ints, limits: Limits) -> dict[int, Finding]:
     """The finding on every current keyword: what it holds that the rest of the chosen list does not."""
     return {
-        column: Finding(_role(problem, column, chosen), distance_from_subject=round(float(distances[column]), 3))
+        column: Finding(
+            _role(problem, column, chosen, limits), distance_from_subject=round(float(distances[column]), 3)
+        )
         for column in current.tolist()
     }
 
@@ -85,14 +88,18 @@ def _in_words(extended: str, gained: tuple[str, ...], lost: tuple[str, ...], thr
     return f"extends {extended}: {brings}; {loses}"
 
 
-def _role(problem: SetProblem, column: int, chosen: Ints) -> str:
+def _role(problem: SetProblem, column: int, chosen: Ints, limits: Limits) -> str:
     rest = chosen[chosen != column]
-    alone = problem.score(np.append(rest, column)).retention - problem.score(rest).retention
+    together = np.append(rest, column)
+    score = problem.score(together)
+    alone = score.retention - problem.score(rest).retention
     if column in chosen and alone < 0.005:  # would be said as 0 %
         return "holds hardly a word of the subject that nothing else on the list brings"
     if column in chosen:
         return f"holds {alone:.0%} of the subject's words that nothing else on the list brings"
-    return f"the rest of the list brings all but {alone:.1%} of the subject's words that it held"
+    over = None if column in limits.forbidden else limits.over(together, score.posts, len(problem))
+    no_room = f"with it the list would be too large ({over}); " if over else ""
+    return f"{no_room}the rest of the list brings all but {alone:.1%} of the subject's words that it held"
 
 
 def _estimate(forecast: Interval, row: int, column: int) -> Estimate | None:

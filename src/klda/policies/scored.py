@@ -21,7 +21,7 @@ from klda.policies.word_counts import keyword_tokens
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
 from klda.selection.anchor import held_back
 from klda.selection.arrays import Bools, Floats, Ints
-from klda.selection.budget import check_some
+from klda.selection.budget import Limits, check_some
 from klda.selection.frontier import Frontier, trace_frontier
 from klda.selection.high_frequency import high_frequency_threshold
 from klda.selection.sampling_noise import ExpectedScores
@@ -119,11 +119,11 @@ class ScoredPolicy:
             chosen=chosen,
             ranked=ranking(extensions),
             per_keyword=extension_lists(evidence, extensions, self.top),
-            findings=said | roles(evidence.current, distances, problem, chosen),
+            findings=said | roles(evidence.current, distances, problem, chosen, limits),
             held={column: held[column] for column in listed},
             distance_from_subject=round(float(subject.distances(brought[None, :])[0]), 3),
             frontier=_points(curve, evidence),
-            notes=_notes(extensions, subject),
+            notes=[*_notes(extensions, subject), *_no_room(evidence, problem, limits)],
         )
         kept = _most_used(words)
         vocabulary = evidence.history.vocabulary
@@ -245,6 +245,14 @@ def _notes(extensions: Extensions, subject: Subject) -> list[str]:
             "the posts that new keywords bring are a guess: look at an unfiltered sample"
         )
     return notes
+
+
+def _no_room(evidence: Evidence, problem: SetProblem, limits: Limits) -> list[str]:
+    """A note when the budget alone does not let the list stay as it is."""
+    over = limits.over(evidence.current, problem.score(evidence.current).posts, len(problem))
+    if over is None:
+        return []
+    return [f"the list as it is does not fit the budget ({over}): allow more if all of it should stay"]
 
 
 def _points(curve: Frontier, evidence: Evidence) -> list[FrontierPoint]:

@@ -58,6 +58,14 @@ class Limits:
         """In words, the first limit that a set breaks; None when it keeps them all."""
         if set(self.forbidden.tolist()) & set(chosen.tolist()):
             return "a forbidden keyword is in it"
+        return self.over(chosen, posts, n_candidates)
+
+    def over(self, chosen: Ints, posts: float, n_candidates: int) -> str | None:
+        """In words, the first limit that a set is too large for; None when it is within all of them.
+
+        >>> Limits(max_posts=150).over(np.array([0, 2]), posts=290.2, n_candidates=3)
+        '290 expected posts, 150 allowed'
+        """
         if self.max_keywords is not None and len(chosen) > self.max_keywords:
             return f"{len(chosen)} keywords, {self.max_keywords} allowed"
         terms = self.terms_of(n_candidates)[chosen].sum()

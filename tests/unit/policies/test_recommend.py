@@ -52,6 +52,16 @@ def test_max_posts_tightens_any_budget(corpus, current):
     assert advice.expected_posts.mean <= 80.05
 
 
+def test_a_keyword_that_goes_for_want_of_room_is_said_to(corpus, current):
+    as_it_is = recommend(corpus, current, policy="counting")
+    assert not any("budget" in note for note in as_it_is.notes)
+    tight = recommend(corpus, current, policy="counting", max_posts=0.5 * as_it_is.expected_posts.mean)
+    gone = [reason.text for reason in tight.reasons if reason.action == "drop"]
+    assert gone
+    assert all("with it the list would be too large" in text and "allowed)" in text for text in gone)
+    assert any(note.startswith("the list as it is does not fit the budget (") for note in tight.notes)
+
+
 def test_a_trained_model_spares_the_training(history, current):
     from klda import KLDA
 
