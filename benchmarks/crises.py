@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,10 +58,14 @@ def events(posts: pl.DataFrame, part: str | None) -> Iterator[tuple[str, pl.Data
 
 def loops(name: str, stream: pl.DataFrame, policies: tuple[str, ...], work: Path, jobs: int) -> list[dict[str, Any]]:
     """The closed loop of every policy on an event."""
-    path = work / f"{name}.parquet"
+    path = work / f"{name}-{stream.hash_rows().sum():x}.parquet"
     if not path.exists():  # results are kept for the file as it is
         stream.write_parquet(path)
-    subject = Subject(name, KeywordSet.of(*_first_keywords(path, name)), frozenset([name]))
+    keywords = _first_keywords(path, name)
+    if not keywords:
+        print(f"{name}: its earliest posts have no word that tells them apart; left out", file=sys.stderr)
+        return []
+    subject = Subject(name, KeywordSet.of(*keywords), frozenset([name]))
     span = stream["time"][-1] - stream["time"][0]
     window = f"{max(1, round(span.total_seconds() / 3600 / N_WINDOWS))}h"
     with progress_bar(quiet=False) as progress:
@@ -76,6 +81,8 @@ def _first_keywords(path: Path, label: str) -> list[str]:
     inside = np.concatenate([archive.positions(window) for window in range(archive.n_windows)])
     relevant = archive.labels[inside] == label
     early = np.cumsum(relevant) <= EARLIEST * relevant.sum()
+    if not relevant[early].any():
+        return []
     words, present = usable_words(archive, inside[early])
     return first_list(present, words, relevant[early])
 

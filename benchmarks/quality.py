@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -44,6 +44,8 @@ ABLATIONS: dict[str, Plain] = {
 }
 """Each ingredient of the default off, one at a time, as open loops see it."""
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
+SCORED = "score"
+"""The split of subjects on which nothing was chosen."""
 QUICK_LOOPS = ("klda", "static", "labels-next-week")
 QUICK_WEEKS = 2
 QUICK_HISTORY = 4
@@ -64,7 +66,7 @@ def main() -> None:
         "--quick", action="store_true", help="two subjects × two weeks, one loop, a short fit, no ablation"
     )
     parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
-    parser.add_argument("--split", default="score", help="subjects to run: settings were chosen on `tune`")
+    parser.add_argument("--split", help="subjects to run; `score`, or all where a file has none, if left out")
     parser.add_argument("--only", metavar="NAME", help="one archive, the page left alone")
     parser.add_argument("--loops", help="policies of the closed loop, with commas; all of them if left out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of archives and their subjects")
@@ -77,27 +79,31 @@ def main() -> None:
     results: dict[str, Plain] = {}
     one_thread()  # what runs in this process shares the cores with others
     # Each takes all cores, one after the other; the few cases of a quick look leave one idle, so its parts overlap.
-    with ThreadPoolExecutor(2 if given.quick else 1) as pool:
-        parts = []
+    with ThreadPoolExecutor(2) as pool:
+        parts: dict[str, Future[Plain]] = {}
         for archive, subjects in found:
             measure = with_labels if _labelled(subjects) else without_labels
             results[archive.stem], rest = measure(archive, subjects, given)
-            parts.append((archive.stem, pool.submit(rest)))
-        for name, part in parts:
+            parts[archive.stem] = pool.submit(rest)
+            if not given.quick:
+                wait([parts[archive.stem]])
+        for name, part in parts.items():
             results[name] = results[name] | part.result()
-            if not given.quick and not given.only and given.data == DATA:
-                rewrite(ROOT / "docs" / "benchmarks.md", results)
+    if not given.quick and not given.only and given.data == DATA:
+        rewrite(ROOT / "docs" / "benchmarks.md", results)
     print(json.dumps({"archives": results}))
 
 
 def _archives(given: argparse.Namespace) -> list[tuple[Path, tuple[Subject, ...]]]:
-    """The archives to run, each with its subjects: those of the split, or all where the file has no such split."""
+    """The archives to run, each with its subjects: of the split that is asked for, else those kept for scoring."""
     found = []
     for path in sorted(given.data.glob("subjects_*.json")):
         archive = path.with_name(path.stem.removeprefix("subjects_") + ".parquet")
         if archive.exists() and given.only in (None, archive.stem):
-            subjects = load_subjects(path)
-            found.append((archive, tuple(s for s in subjects if s.split == given.split) or subjects))
+            subjects = load_subjects(path, given.split)
+            if given.split is None:
+                subjects = tuple(s for s in subjects if s.split == SCORED) or subjects
+            found.append((archive, subjects))
     return sorted(found, key=lambda one: _labelled(one[1]))
 
 

@@ -58,12 +58,21 @@ class Judged:
 
     def out_of_place(self) -> dict[int, str]:
         """Why some of them would make the list worse by the posts that they bring, by column."""
+        return self._said(~(self.worth | self.in_place))
+
+    def back_in_place(self, current: Ints) -> dict[int, str]:
+        """What speaks for those that may stay and are not on the list, by column: they were before."""
+        back = (self.worth | self.in_place) & ~np.isin(self.columns, current)
+        return {column: f"on the list before: {said}" for column, said in self._said(back).items()}
+
+    def _said(self, rows: Bools) -> dict[int, str]:
+        carry = np.where(self.company.first, "another", "one")
         return {
             int(self.columns[row]): (
                 f"about {self.share[row]:.0%} of its posts are on the subject, judged by how common a word it is and "
-                f"by its company: {self.company.rate[row]:.0%} of its posts carry another of the first keywords"
+                f"by its company: {self.company.rate[row]:.0%} of its posts carry {carry[row]} of the first keywords"
             )
-            for row in np.flatnonzero(~(self.worth | self.in_place))
+            for row in np.flatnonzero(rows)
         }
 
 
@@ -171,20 +180,25 @@ def untried_tags(evidence: Evidence, first: Ints, needed: float) -> Ints:
     """
     weight = recency(evidence.history, HALF_LIFE)  # (D,)
     posts = weight @ candidates_in(evidence.history)  # (Q,)
-    in_use = _is_tag(evidence) & (posts >= max(FEWEST_TAGGED, LEAST_TAGGED * float(weight.sum())))
+    in_use = _is_tag(evidence) & (posts >= fewest_tagged(float(weight.sum())))
     listed = np.intersect1d(first, evidence.current)
-    shared = _beside(evidence.history, listed, 1) >= min(2, len(listed))
+    shared = _beside(evidence.history, listed, 1) >= min(2, len(first))
     found = np.setdiff1d(np.flatnonzero(in_use & shared), _ever_listed(evidence))
-    share = share_in_usual_company(len(found), _frequencies(evidence, found), OTHERS)
-    return found[share > needed]
+    frequency = _frequencies(evidence, found)
+    return found if frequency is None else found[share_in_usual_company(len(found), frequency, OTHERS) > needed]
 
 
-def beside_which(evidence: Evidence, column: int, first: Ints) -> str:
-    """The current ones of the `first` keywords beside which a candidate is seen most often, in words."""
+def fewest_tagged(posts: float) -> float:
+    """How many of so many posts carry a hashtag that counts as in use."""
+    return max(FEWEST_TAGGED, LEAST_TAGGED * posts)
+
+
+def beside_which(evidence: Evidence, column: int, first: Ints, posts: Corpus, least: int = 1) -> str:
+    """The current ones of the `first` keywords beside which a candidate stands in these posts, the most often first."""
     listed = np.intersect1d(first, evidence.current)
-    carried = candidates_in(evidence.history)
+    carried = candidates_in(posts)
     together = np.asarray((carried[:, [column]].T @ carried[:, listed]).toarray()).ravel()  # (n,)
-    often = listed[np.argsort(-together, kind="stable")][: np.count_nonzero(together)]
+    often = listed[np.argsort(-together, kind="stable")][: np.count_nonzero(together >= least)]
     names = [evidence.candidates[int(c)].text for c in often[:MOST_NAMED]]
     more = len(often) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")

@@ -98,7 +98,7 @@ def _role(problem: SetProblem, column: int, chosen: Ints, limits: Limits) -> str
     if column in chosen:
         return f"holds {alone:.0%} of the subject's words that nothing else on the list brings"
     over = None if column in limits.forbidden else limits.over(together, score.posts, len(problem))
-    no_room = f"with it the list would be too large ({over}); " if over else ""
+    no_room = f"no room for it beside the rest of the list ({over}); " if over else ""
     return f"{no_room}the rest of the list brings all but {alone:.1%} of the subject's words that it held"
 
 

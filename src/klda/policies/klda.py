@@ -19,7 +19,7 @@ from klda.policies.subject import Subject
 from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.selection.algorithm2 import Extensions, rank_extensions
 from klda.selection.arrays import Floats
-from klda.selection.company import OTHERS
+from klda.selection.company import BESIDE, OTHERS
 from klda.selection.sampling_noise import ExpectedScores
 from klda.selection.word_distribution import from_counts
 from klda.types import Budget, Progress
@@ -38,6 +38,9 @@ VALUED = 0.2
 """The same for a keyword that is in use and worth its posts, and for a hashtag to be tried."""
 IN_PLACE = 0.1
 """The same for any other first keyword that may stay, beyond what every policy gives a first one."""
+NO_NEWS = "seen only beside the list, and no news beside several of its keywords"
+IDLE_TAG = "a hashtag of an ordinary word, too seldom used, or beside too few of the first keywords"
+"""Why words and hashtags are not added where nothing but the list's own posts is known."""
 SETS_PER_KEYWORD = 12
 """Keyword sets over which the words of a keyword are averaged."""
 
@@ -114,15 +117,21 @@ class KLDAPolicy(ScoredPolicy):
         if evidence.collected_only and not evidence.unseen:
             listed = judged(evidence, first)  # what was added was news, and is judged like a word that somebody chose
             others = np.setdiff1d(np.arange(len(evidence.candidates)), listed.columns)
-            why = "seen only beside the list, and neither news nor a hashtag beside several of its keywords"
-            unknown = dict.fromkeys(others.tolist(), why)
+            tag = [evidence.candidates[c].text.startswith("#") for c in others]
+            unknown = dict(zip(others.tolist(), np.where(tag, IDLE_TAG, NO_NEWS).tolist(), strict=True))
             tags = untried_tags(evidence, first, listed.needed)
-            speaks = {c: f"a hashtag to try, in use beside {beside_which(evidence, c, first)}" for c in tags.tolist()}
+            history = evidence.history
+            speaks = {
+                c: f"a hashtag to try, in use beside {beside_which(evidence, c, first, history)}" for c in tags.tolist()
+            }
         else:
             listed = judged(evidence, first, OTHERS)
             elsewhere = sighted(evidence, first, listed)
             unknown, speaks = elsewhere.unproven(), elsewhere.proven()
-        speaks |= {c: f"breaks out beside {beside_which(evidence, c, first)}" for c in news.tolist()}
+        speaks |= {
+            c: f"breaks out beside {beside_which(evidence, c, first, evidence.last, BESIDE)}" for c in news.tolist()
+        }
+        speaks |= listed.back_in_place(evidence.current)
         unknown = {column: why for column, why in unknown.items() if column not in speaks}
         required = set(evidence.columns(budget.required).tolist())
         found = {c: why for c, why in (unknown | held | listed.out_of_place()).items() if c not in required}
@@ -131,7 +140,7 @@ class KLDAPolicy(ScoredPolicy):
         worth[np.union1d(tags, proven)] = VALUED
         worth[news] = NEWS
         worth[list(found)] = 0.0
-        return Verdict(found, worth, speaks)
+        return Verdict(found, worth, {c: why for c, why in speaks.items() if c not in found})
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
         from klda.model.klda import KLDA  # brings torch

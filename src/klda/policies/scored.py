@@ -248,11 +248,12 @@ def _notes(extensions: Extensions, subject: Subject) -> list[str]:
 
 
 def _no_room(evidence: Evidence, problem: SetProblem, limits: Limits) -> list[str]:
-    """A note when the budget alone does not let the list stay as it is."""
-    over = limits.over(evidence.current, problem.score(evidence.current).posts, len(problem))
+    """A note when the budget alone does not let stay what may stay of the list."""
+    wanted = np.setdiff1d(evidence.current, limits.forbidden)
+    over = limits.over(wanted, problem.score(wanted).posts, len(problem))
     if over is None:
         return []
-    return [f"the list as it is does not fit the budget ({over}): allow more if all of it should stay"]
+    return [f"what could stay of the list does not fit the budget ({over}): allow more if all of it should"]
 
 
 def _points(curve: Frontier, evidence: Evidence) -> list[FrontierPoint]:

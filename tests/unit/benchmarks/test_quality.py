@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.quality import _archives, _shock_recall
 from benchmarks.quality_page import tables
+from klda.errors import SettingError
 
 
 def _weeks(recalls: list[float], posts: list[float]) -> dict[str, list[dict[str, float]]]:
@@ -31,11 +32,19 @@ def test_every_archive_with_subjects_is_run_those_without_labels_first(tmp_path:
     write("a", {"name": "x", "keywords": ["x"], "labels": ["l"]})
     write("b", {"name": "y", "keywords": ["y"], "split": "score"}, {"name": "z", "keywords": ["z"], "split": "tune"})
     (tmp_path / "alone.parquet").touch()
-    given = argparse.Namespace(data=tmp_path, only=None, split="score")
+    given = argparse.Namespace(data=tmp_path, only=None, split=None)
     found = [(path.stem, [subject.name for subject in subjects]) for path, subjects in _archives(given)]
     assert found == [("b", ["y"]), ("a", ["x"])]
     given.only = "a"
     assert [path.stem for path, _ in _archives(given)] == ["a"]
+
+
+def test_a_split_that_no_subject_has_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").touch()
+    subjects = [{"name": "x", "keywords": ["x"], "split": "score"}]
+    (tmp_path / "subjects_a.json").write_text(json.dumps({"subjects": subjects}), encoding="utf-8")
+    with pytest.raises(SettingError, match="no subject of split 'scroe'"):
+        _archives(argparse.Namespace(data=tmp_path, only=None, split="scroe"))
 
 
 def test_without_a_shock_there_is_no_such_figure() -> None:

@@ -75,6 +75,12 @@ def test_a_hashtag_is_a_candidate_when_several_posts_share_it_and_none_has_its_w
     assert found.texts == ("health", "#yycflood")  # `clinic` would match `#clinics` too
 
 
+def test_hashtags_of_few_posts_among_many_take_no_place() -> None:
+    many = [f"health for all number {i}" for i in range(900)]
+    history = weekly(many, [*many, *(f"health #yycflood {i}" for i in range(8))], keywords=("health",))
+    assert assembled(history, KeywordSet.of("health"), sources=("hashtags",)).keywords.texts == ("health",)
+
+
 def test_hashtags_are_looked_for_unless_sources_are_named() -> None:
     assert "hashtags" in USUAL_SOURCES
     assert "hashtags" in CandidateSettings().sources

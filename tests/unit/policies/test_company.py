@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from klda.corpus.corpus import Corpus
@@ -202,7 +204,7 @@ def test_what_speaks_for_an_addition_is_said_with_the_keywords_that_it_stands_be
     corpus = _collected(_week(), _week(), _week("whistleblower"))
     evidence = evidence_of(corpus, *SUBJECT, "facebook")
     column = corpus.candidates.index("whistleblower")
-    assert beside_which(evidence, column, evidence.current) == "privacy, spying, leak and 2 more"
+    assert beside_which(evidence, column, evidence.current, evidence.last) == "privacy, spying, leak and 2 more"
     policy = KLDAPolicy(n_topics=2, iterations=5, founding=KeywordSet.of(*SUBJECT))
     proposal = policy.propose(
         corpus, KeywordSet.of(*SUBJECT), corpus.candidates, Budget(), generator=np.random.default_rng(0)
@@ -221,6 +223,45 @@ def test_a_hashtag_that_is_an_ordinary_word_is_not_tried() -> None:
     corpus = _tagged("", "", "#morning")
     evidence = evidence_of(corpus, *SUBJECT)
     assert not len(untried_tags(evidence, evidence.current, needed=0.15))
+
+
+def test_a_hashtag_that_hardly_anybody_uses_is_not_tried() -> None:
+    week = [*_week(), *(f"privacy leak again {i}" for i in range(400))]
+    last = [f"{text} #leakgate" if i in (0, 1, 2, 3, 35) else text for i, text in enumerate(week)]
+    corpus = _listing(weekly(week, week, last, keywords=(*SUBJECT, "#leakgate")), *SUBJECT)
+    evidence = evidence_of(corpus, *SUBJECT)
+    assert not len(untried_tags(evidence, evidence.current, needed=0.15))
+
+
+def test_beside_words_that_were_never_asked_for_no_hashtag_is_tried() -> None:
+    corpus = _tagged("", "", "#leakgate")
+    evidence = evidence_of(corpus, "#morning")
+    assert not len(untried_tags(evidence, evidence.columns(KeywordSet.of(*SUBJECT)), needed=0.15))
+
+
+def test_where_no_table_says_how_common_words_are_hashtags_are_tried_all_the_same() -> None:
+    corpus = _tagged("", "", "#leakgate")
+    vocabulary = replace(corpus.vocabulary, language="eu")
+    evidence = evidence_of(replace(corpus, vocabulary=vocabulary), *SUBJECT)
+    assert _names(corpus, untried_tags(evidence, evidence.current, needed=0.3)) == {"#leakgate"}
+
+
+def test_a_burst_names_the_keywords_of_the_last_window_only() -> None:
+    before = [f"warrant whistleblower {i}" for i in range(5)] + _week()
+    last = [f"{one} whistleblower {i}" for one in ("leak", "privacy", "spying") for i in range(9)] + _week()
+    corpus = _collected(before, before, before, last)
+    evidence = evidence_of(corpus, *SUBJECT)
+    column = corpus.candidates.index("whistleblower")
+    assert "warrant" not in beside_which(evidence, column, evidence.current, evidence.last, 2)
+    assert "warrant" in beside_which(evidence, column, evidence.current, evidence.history)
+
+
+def test_a_first_keyword_that_comes_back_says_why() -> None:
+    corpus = _collected(_week(), _week(), _week())
+    listed = judged(evidence_of(corpus, *SUBJECT[:4]), np.arange(5))
+    (said,) = listed.back_in_place(np.arange(4)).values()
+    assert said.startswith("on the list before: about ")
+    assert "carry another of the first keywords" in said
 
 
 def test_a_hashtag_beside_one_keyword_of_several_is_not_tried() -> None:

@@ -58,8 +58,15 @@ def test_a_keyword_that_goes_for_want_of_room_is_said_to(corpus, current):
     tight = recommend(corpus, current, policy="counting", max_posts=0.5 * as_it_is.expected_posts.mean)
     gone = [reason.text for reason in tight.reasons if reason.action == "drop"]
     assert gone
-    assert all("with it the list would be too large" in text and "allowed)" in text for text in gone)
-    assert any(note.startswith("the list as it is does not fit the budget (") for note in tight.notes)
+    assert all("no room for it beside the rest of the list (" in text and "allowed)" in text for text in gone)
+    assert any(note.startswith("what could stay of the list does not fit the budget (") for note in tight.notes)
+
+
+def test_no_room_is_no_reason_for_what_is_forbidden(corpus, current):
+    budget = Budget(max_keywords=len(current) - 1, forbidden=frozenset({current[0].text}))
+    advice = recommend(corpus, current, policy="counting", budget=budget)
+    assert not any("budget" in note for note in advice.notes)
+    assert not any("no room" in reason.text for reason in advice.reasons if reason.keyword == current[0])
 
 
 def test_a_trained_model_spares_the_training(history, current):
