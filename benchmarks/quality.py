@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -34,6 +34,7 @@ from klda.evaluation.subjects import Subject, load_subjects
 from klda.evaluation.summary import closed_summary, open_summary
 
 Plain = dict[str, Any]
+Part = Callable[[], Plain]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
 ABLATIONS: dict[str, Plain] = {
@@ -44,11 +45,8 @@ ABLATIONS: dict[str, Plain] = {
 }
 """Each ingredient of the default off, one at a time, as open loops see it."""
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
-SCORED = "score"
-"""The split of subjects on which nothing was chosen."""
 QUICK_LOOPS = ("klda", "static", "labels-next-week")
-QUICK_WEEKS = 2
-QUICK_HISTORY = 4
+QUICK_WEEKS, QUICK_HISTORY = 2, 4
 """Weeks that are tested, and weeks of history from which the fit is learnt."""
 HISTORY = 10
 """Weeks of history before a test week, fewer where an archive is short."""
@@ -78,17 +76,15 @@ def main() -> None:
         parser.error(f"--data {given.data}: no {given.only or 'NAME'}.parquet with its subjects_….json beside it")
     results: dict[str, Plain] = {}
     one_thread()  # what runs in this process shares the cores with others
+    parts = [
+        (archive.stem, part)
+        for archive, subjects in found
+        for part in (with_labels if _labelled(subjects) else without_labels)(archive, subjects, given)
+    ]
     # Each takes all cores, one after the other; the few cases of a quick look leave one idle, so its parts overlap.
-    with ThreadPoolExecutor(2) as pool:
-        parts: dict[str, Future[Plain]] = {}
-        for archive, subjects in found:
-            measure = with_labels if _labelled(subjects) else without_labels
-            results[archive.stem], rest = measure(archive, subjects, given)
-            parts[archive.stem] = pool.submit(rest)
-            if not given.quick:
-                wait([parts[archive.stem]])
-        for name, part in parts.items():
-            results[name] = results[name] | part.result()
+    with ThreadPoolExecutor(len(parts) if given.quick else 1) as pool:
+        for name, part in [(name, pool.submit(part)) for name, part in parts]:
+            results[name] = results.get(name, {}) | part.result()
     if not given.quick and not given.only and given.data == DATA:
         rewrite(ROOT / "docs" / "benchmarks.md", results)
     print(json.dumps({"archives": results}))
@@ -102,7 +98,7 @@ def _archives(given: argparse.Namespace) -> list[tuple[Path, tuple[Subject, ...]
         if archive.exists() and given.only in (None, archive.stem):
             subjects = load_subjects(path, given.split)
             if given.split is None:
-                subjects = tuple(s for s in subjects if s.split == SCORED) or subjects
+                subjects = tuple(s for s in subjects if s.split == "score") or subjects
             found.append((archive, subjects))
     return sorted(found, key=lambda one: _labelled(one[1]))
 
@@ -111,39 +107,36 @@ def _labelled(subjects: Sequence[Subject]) -> bool:
     return any(subject.labels for subject in subjects)
 
 
-def without_labels(
-    archive: Path, subjects: Sequence[Subject], given: argparse.Namespace
-) -> tuple[Plain, Callable[[], Plain]]:
-    """Open loop on weeks of all posts; and what is left to do: how well KLDA predicts the next week."""
+def without_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace) -> list[Part]:
+    """What is to be measured: the open loop on weeks of all posts, and how well KLDA predicts the next week."""
     subjects = subjects[: 2 if given.quick else None]
     engagement = given.data / "congress_2016_engagement.parquet"
     replay = _replay(archive, subjects, given, engagement if engagement.exists() else None)
     windows = _windows(replay, given)
-    found = _open(replay, subjects, windows, given.jobs, {} if given.quick else ABLATIONS)
-    if not given.quick:
-        found["full"] = _open(replay, subjects, windows, given.jobs, {}, "full", FULL_POLICIES)
-    fitted, weeks = (subjects[:1], QUICK_HISTORY) if given.quick else (subjects, windows[0])
-    return found, partial(_fit, replay, fitted, windows[0], given.jobs, min(weeks, HISTORY), quiet=given.quick)
+    asked = (replay, subjects, windows, given.jobs)
+    if given.quick:
+        weeks = min(QUICK_HISTORY, windows[0])
+        return [
+            partial(_open, *asked, {}),
+            partial(_fit, replay, subjects[:1], windows[0], given.jobs, weeks, quiet=True),
+        ]
+    return [
+        partial(_open, *asked, ABLATIONS),
+        lambda: {"full": _open(*asked, {}, "full", FULL_POLICIES)},
+        partial(_fit, replay, subjects, windows[0], given.jobs, min(HISTORY, windows[0])),
+    ]
 
 
-def with_labels(
-    archive: Path, subjects: Sequence[Subject], given: argparse.Namespace
-) -> tuple[Plain, Callable[[], Plain]]:
-    """Closed loop on posts whose subject is known, and the open loop beside it."""
-
-    def measured() -> Plain:
-        chosen = [subject for subject in subjects if subject.labels]
-        replay = _replay(archive, chosen, given, None)
-        if given.quick:
-            chosen = [_smallest(replay.archive, chosen)]
-        names = _loops(given)
-        settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
-        jobs = tasks(replay.archive, replay.corpus, replay.results(settings), chosen, settings, [])
-        summary = closed_summary(_run(jobs, given.jobs, f"{archive.stem}, closed loop"), names)
-        opened = {} if given.quick else _open(replay, chosen, [replay.archive.n_windows - 1], given.jobs, ABLATIONS)
-        return opened | _closed_figures(summary) | {"closed_loop": summary}
-
-    return {}, measured
+def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace) -> list[Part]:
+    """What is to be measured: the closed loop on posts whose subject is known, and the open loop beside it."""
+    chosen = [subject for subject in subjects if subject.labels]
+    replay = _replay(archive, chosen, given, None)
+    if given.quick:
+        return [partial(_closed, replay, [_smallest(replay.archive, chosen)], given, quiet=True)]
+    return [
+        partial(_closed, replay, chosen, given),
+        partial(_open, replay, chosen, [replay.archive.n_windows - 1], given.jobs, ABLATIONS),
+    ]
 
 
 def _smallest(archive: Archive, subjects: Sequence[Subject]) -> Subject:
@@ -171,6 +164,15 @@ def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespac
     with progress_bar(quiet=False) as progress:
         work = given.work and given.work.resolve()
         return open_replay([archive], subjects, Reading({}), "7d", work=work, training=training, progress=progress)
+
+
+def _closed(replay: Replay, subjects: Sequence[Subject], given: argparse.Namespace, *, quiet: bool = False) -> Plain:
+    """The figures of a closed loop over all weeks."""
+    names = _loops(given)
+    settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
+    work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
+    summary = closed_summary(_run(work, given.jobs, "closed loop", quiet=quiet), names)
+    return _closed_figures(summary) | {"closed_loop": summary}
 
 
 def _open(
@@ -225,7 +227,9 @@ def _figures(reading: Plain) -> Plain:
     }
 
 
-def _fit(replay: Replay, subjects: Sequence[Subject], week: int, jobs: int, weeks: int, *, quiet: bool) -> Plain:
+def _fit(
+    replay: Replay, subjects: Sequence[Subject], week: int, jobs: int, weeks: int, *, quiet: bool = False
+) -> Plain:
     """How far KLDA of earlier windows comes from their unigram towards the same-window LDA, over subjects.
 
     Both were collected with all candidates, as both of the paper's were collected in one way: with history `static` the
@@ -275,8 +279,8 @@ def _shock_recall(summary: Plain) -> float | None:
     return None if ratio is None else round(ratio, 3)
 
 
-def _run(jobs: Sequence[Any], processes: int, title: str) -> list[Plain]:
-    with progress_bar(quiet=False) as progress:
+def _run(jobs: Sequence[Any], processes: int, title: str, *, quiet: bool = False) -> list[Plain]:
+    with progress_bar(quiet=quiet) as progress:
 
         def under_its_title(stage: str, done: int, total: int | None = None, **facts: float) -> None:
             progress(f"{title}: {stage}", done, total, **facts)
