@@ -19,7 +19,8 @@ from klda.corpus.phrases import find_phrases
 from klda.corpus.stemming import stem_words
 from klda.corpus.tokens import tokenise
 from klda.errors import DataError, SettingError
-from klda.policies.company import fewest_tagged
+from klda.policies.company import FEWEST_TAGGED, tags_in_use
+from klda.policies.incidence import words_in
 from klda.policies.nouns import Tagger, document_frequency, frequent_nouns, nouns_by
 from klda.policies.places import PAPER_SOURCES, SIZE, SOURCES
 from klda.policies.viral import Viral
@@ -126,10 +127,11 @@ def _frequent(subject: Corpus, limit: int, tagger: Tagger) -> list[Keyword]:
 
 
 def _hashtags(subject: Corpus, limit: int, _: Tagger) -> list[Keyword]:
-    """Tags in use that nobody writes without the sign of late: the word would match both."""
+    """Tags that could be tried and that nobody writes without the sign of late: the word would match both."""
     recent = subject.span(max(0, subject.n_windows - RECENT))
-    vocabulary, count, fewest = recent.vocabulary, document_frequency(recent).tolist(), fewest_tagged(len(recent))
-    tags = [word for word, n in zip(vocabulary.words, count, strict=True) if word.startswith("#") and n >= fewest]
+    vocabulary, count = recent.vocabulary, document_frequency(recent)
+    in_use = tags_in_use(words_in(subject.documents, len(vocabulary)), subject) & (count >= FEWEST_TAGGED)
+    tags = [word for word, used in zip(vocabulary.words, in_use, strict=True) if used and word.startswith("#")]
     bare = [vocabulary.index(word) for word in stem_words([tag[1:] for tag in tags], vocabulary.language)]
     coined = [vocabulary.index(tag) for tag, word in zip(tags, bare, strict=True) if not (word and count[word])]
     return [vocabulary.keyword(word) for word in sorted(coined, key=lambda word: -count[word])[:limit]]

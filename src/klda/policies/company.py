@@ -178,9 +178,7 @@ def untried_tags(evidence: Evidence, first: Ints, needed: float) -> Ints:
     Who tags a post says what it is about, so a tag need not be news to be tried. But one that is an ordinary word says
     no more than the word: with the usual company, its share of posts on the subject has to come up to what is `needed`.
     """
-    weight = recency(evidence.history, HALF_LIFE)  # (D,)
-    posts = weight @ candidates_in(evidence.history)  # (Q,)
-    in_use = _is_tag(evidence) & (posts >= fewest_tagged(float(weight.sum())))
+    in_use = _is_tag(evidence) & tags_in_use(candidates_in(evidence.history), evidence.history)
     listed = np.intersect1d(first, evidence.current)
     shared = _beside(evidence.history, listed, 1) >= min(2, len(first))
     found = np.setdiff1d(np.flatnonzero(in_use & shared), _ever_listed(evidence))
@@ -188,9 +186,10 @@ def untried_tags(evidence: Evidence, first: Ints, needed: float) -> Ints:
     return found if frequency is None else found[share_in_usual_company(len(found), frequency, OTHERS) > needed]
 
 
-def fewest_tagged(posts: float) -> float:
-    """How many of so many posts carry a hashtag that counts as in use."""
-    return max(FEWEST_TAGGED, LEAST_TAGGED * posts)
+def tags_in_use(carried: csr_array, posts: Corpus) -> Bools:
+    """Which hashtags are carried (D, n) by enough of these posts, older ones counted less, to be tried. # (n,)"""
+    weight = recency(posts, HALF_LIFE)  # (D,)
+    return np.asarray(weight @ carried >= max(FEWEST_TAGGED, LEAST_TAGGED * float(weight.sum())))
 
 
 def beside_which(evidence: Evidence, column: int, first: Ints, posts: Corpus, least: int = 1) -> str:
