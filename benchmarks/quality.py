@@ -4,9 +4,10 @@
 
 Every archive of the data folder that has subjects is run: `NAME.parquet` with `subjects_NAME.json`. Where the subjects
 have labels, lists own their filter, and the open loop stands beside it; where they have none, the open loop and the fit
-are what can be measured. Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between
-its marks (`--quick`, `--only` and `--data` leave the page alone). Results of cases are kept in the work folder: a run
-that was stopped goes on.
+are what can be measured. The open loop is run twice: with every post of a candidate known (`skill` and its like), and
+with those alone that the list collected (`list_only`). Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of
+`docs/benchmarks.md` between its marks (`--quick`, `--only` and `--data` leave the page alone). Results of cases are
+kept in the work folder: a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
+from benchmarks.quality_figures import TOPS, closed_figures, mean, open_figures
 from benchmarks.quality_page import rewrite
 from klda.cli.archives import Replay, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
@@ -38,23 +39,26 @@ Part = Callable[[], Plain]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
 ABLATIONS: dict[str, Plain] = {
+    "klda~each keyword by itself": {"joint": False},
     "klda~counts without the model": {"strength": 1.0},
     "klda~all weeks alike": {"half_life": 100.0},
     "klda~scored as it stands": {"scored_as_measured": False},
+}
+"""Each ingredient of the default off, one at a time, where every post of a candidate is known."""
+LIST_ABLATIONS: dict[str, Plain] = {
+    **{name: off for name, off in ABLATIONS.items() if "joint" not in off},
     "klda~volume not counted": {"volume": 0.0},
 }
-"""Each ingredient of the default off, one at a time, as open loops see it."""
+"""The same where only the list's own posts are known: candidates are not chosen together there."""
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
 QUICK_LOOPS = ("klda", "static", "labels-next-week")
 QUICK_WEEKS, QUICK_HISTORY = 2, 4
 """Weeks that are tested, and weeks of history from which the fit is learnt."""
 HISTORY = 10
 """Weeks of history before a test week, fewer where an archive is short."""
-FULL_POLICIES = "klda,counting,counting-scored,viral,frequent,textrank,tfidf,static,random,truth-last-week"
+POLICIES = "klda,counting,counting-scored,viral,frequent,textrank,tfidf,static,random,truth-last-week"
 """Those compared with every post of a candidate known; the others take long on so many."""
-TOPS = (2, 3)
-SHOCK = 2.0
-"""A week of shock has so many times as many posts on the subject as its median week."""
+QUICK_POLICIES = "klda,counting,counting-scored,viral,static,random"
 
 
 def main() -> None:
@@ -117,13 +121,23 @@ def without_labels(archive: Path, subjects: Sequence[Subject], given: argparse.N
     if given.quick:
         weeks = min(QUICK_HISTORY, windows[0])
         return [
-            partial(_open, *asked, {}),
+            partial(_open, *asked, {}, policies=QUICK_POLICIES),
             partial(_fit, replay, subjects[:1], windows[0], given.jobs, weeks, quiet=True),
         ]
     return [
-        partial(_open, *asked, ABLATIONS),
-        lambda: {"full": _open(*asked, {}, "full", FULL_POLICIES)},
+        *_loops_of_all_and_of_the_list(*asked),
         partial(_fit, replay, subjects, windows[0], given.jobs, min(HISTORY, windows[0])),
+    ]
+
+
+def _loops_of_all_and_of_the_list(
+    replay: Replay, subjects: Sequence[Subject], windows: Sequence[int], jobs: int
+) -> list[Part]:
+    """The open loop with every post of a candidate known, and with those of the list alone."""
+    asked = (replay, subjects, windows, jobs)
+    return [
+        partial(_open, *asked, ABLATIONS),
+        lambda: {"list_only": _open(*asked, LIST_ABLATIONS, "static", "all")},
     ]
 
 
@@ -135,7 +149,7 @@ def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Name
         return [partial(_closed, replay, [_smallest(replay.archive, chosen)], given, quiet=True)]
     return [
         partial(_closed, replay, chosen, given),
-        partial(_open, replay, chosen, [replay.archive.n_windows - 1], given.jobs, ABLATIONS),
+        *_loops_of_all_and_of_the_list(replay, chosen, [replay.archive.n_windows - 1], given.jobs),
     ]
 
 
@@ -172,7 +186,7 @@ def _closed(replay: Replay, subjects: Sequence[Subject], given: argparse.Namespa
     settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
     summary = closed_summary(_run(work, given.jobs, "closed loop", quiet=quiet), names)
-    return _closed_figures(summary) | {"closed_loop": summary}
+    return closed_figures(summary) | {"closed_loop": summary}
 
 
 def _open(
@@ -181,10 +195,10 @@ def _open(
     windows: Sequence[int],
     jobs: int,
     ablations: dict[str, Plain],
-    history: History = "static",
-    policies: str = "all",
+    history: History = "full",
+    policies: str = POLICIES,
 ) -> Plain:
-    """The figures of an open loop over these weeks; why its history is `static`, docs/benchmarks.md says."""
+    """The figures of an open loop over these weeks; why its history is `full`, docs/benchmarks.md says."""
     names = (*policy_names(policies), *ablations)
     settings = BacktestSettings(
         policies=names,
@@ -199,32 +213,9 @@ def _open(
     summary = open_summary(cases, names, TOPS)
     figures: Plain = {}
     for prefix, reading in (("", summary), ("corrected_", summary["corrected"])):
-        figures |= {prefix + name: value for name, value in _figures(reading).items()}
+        figures |= {prefix + name: value for name, value in open_figures(reading).items()}
     summary = {key: value for key, value in summary.items() if key != "cases"}
     return figures | {"open_loop": summary}
-
-
-def _figures(reading: Plain) -> Plain:
-    """The figures to reach: each the least over the sizes of lists."""
-    policies = reading["policies"]
-
-    def least(one: str, other: str | None, measure: str) -> float | None:
-        if "klda" not in policies or (other and other not in policies):
-            return None
-        values = [policies[one][measure][str(top)]["mean"] for top in TOPS]
-        if other:
-            values = [
-                _ratio(v, policies[other][measure][str(top)]["mean"]) for v, top in zip(values, TOPS, strict=True)
-            ]
-        return None if any(value is None for value in values) else round(min(values), 3)
-
-    return {
-        "skill": least("klda", None, "skill"),
-        "skill_vs_counting": least("klda", "counting", "skill"),
-        "skill_vs_counting_scored": least("klda", "counting-scored", "skill"),
-        "accuracy_vs_viral": least("klda", "viral", "accuracy"),
-        "coverage_vs_viral": least("klda", "viral", "coverage"),
-    }
 
 
 def _fit(
@@ -244,39 +235,13 @@ def _fit(
         return {"gap_closed": None}
     models = {
         model: {
-            score: _mean([case["models"][model][score] for case in known]) for score in ("log_likelihood", "completion")
+            score: mean([case["models"][model][score] for case in known]) for score in ("log_likelihood", "completion")
         }
         for model in known[0]["models"]
     }
     closed = [case["gap_closed"]["completion"] for case in known if case["gap_closed"]["completion"] is not None]
     ahead = [case["models"]["klda"]["completion"] - case["models"]["lda-last"]["completion"] for case in known]
-    return {"gap_closed": _mean(closed), "ahead_of_last_lda": _mean(ahead), "fit": models, "fit_cases": len(known)}
-
-
-def _closed_figures(summary: Plain) -> Plain:
-    """F1 of the default, and how far it comes from `static` towards the list that knows next week's labels."""
-    policies = summary["policies"]
-    f1 = {name: policies[name]["f1"]["mean"] for name in policies}
-    gap = None
-    if {"klda", "static", "labels-next-week"} <= f1.keys():
-        gap = round(_ratio(f1["klda"] - f1["static"], f1["labels-next-week"] - f1["static"]) or 0.0, 3)
-    return {"closed_loop_f1": f1.get("klda"), "closed_loop_gap": gap, "shock_recall": _shock_recall(summary)}
-
-
-def _shock_recall(summary: Plain) -> float | None:
-    """Recall of the default ÷ that of `static`, in weeks with twice a subject's usual number of posts, the median."""
-    ours, theirs = [], []
-    for found in summary["subjects"].values():
-        if not {"klda", "static"} <= found.keys():
-            continue
-        before = found["static"]["weeks"]
-        posts = [w["precision"] * w["volume"] / w["recall"] if w["recall"] else 0.0 for w in before]  # on the subject
-        for week, n, now in zip(before, posts, found["klda"]["weeks"], strict=True):
-            if n >= SHOCK * median(posts):
-                ours.append(now["recall"])
-                theirs.append(week["recall"])
-    ratio = _ratio(_mean(ours), _mean(theirs))
-    return None if ratio is None else round(ratio, 3)
+    return {"gap_closed": mean(closed), "ahead_of_last_lda": mean(ahead), "fit": models, "fit_cases": len(known)}
 
 
 def _run(jobs: Sequence[Any], processes: int, title: str, *, quiet: bool = False) -> list[Plain]:
@@ -286,14 +251,6 @@ def _run(jobs: Sequence[Any], processes: int, title: str, *, quiet: bool = False
             progress(f"{title}: {stage}", done, total, **facts)
 
         return list(run(jobs, map=process_map(processes), progress=under_its_title))
-
-
-def _ratio(one: float | None, other: float | None) -> float | None:
-    return None if one is None or not other or other <= 0 else one / other
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return round(sum(values) / len(values), 4) if values else None
 
 
 if __name__ == "__main__":

@@ -38,15 +38,12 @@ def tables(archives: dict[str, Plain]) -> str:
     for name, found in archives.items():
         parts.append(f"### `{name}`\n\n{_figures(found)}")
         if "open_loop" in found:
-            parts.append(f"Open loop:\n\n{open_loop(found['open_loop'], lambda p: '~' not in p)}")
-            parts.append(_paired(found["open_loop"]))
-            parts.append(f"One ingredient of `klda` off at a time:\n\n{_ablation(found['open_loop'])}")
-            parts.append(_losses(found["open_loop"]))
-        if "full" in found:
-            parts.append(f"Open loop, every post of a candidate known (history `full`):\n\n{_figures(found['full'])}")
-            parts.append(open_loop(found["full"]["open_loop"]))
-            parts.append(_paired(found["full"]["open_loop"]))
-            parts.append(_losses(found["full"]["open_loop"]))
+            parts.append("Open loop, every post of a candidate known (history `full`):")
+            parts += _open_parts(found["open_loop"])
+        if "list_only" in found:
+            figures = _figures(found["list_only"])
+            parts.append(f"Open loop, only the list's own posts known (history `static`):\n\n{figures}")
+            parts += _open_parts(found["list_only"]["open_loop"])
         if "fit" in found:
             parts.append(_fit(found))
         if "closed_loop" in found:
@@ -54,6 +51,16 @@ def tables(archives: dict[str, Plain]) -> str:
             parts.append(_paired_loops(found["closed_loop"]))
             parts.append(_subjects(found["closed_loop"]))
     return "\n" + "\n".join(part.rstrip() + "\n" for part in parts) + "\n"
+
+
+def _open_parts(summary: Plain) -> list[str]:
+    """Main tables, comparisons, ablation and losses of an open loop."""
+    return [
+        open_loop(summary, lambda policy: "~" not in policy),
+        _paired(summary),
+        f"One ingredient of `klda` off at a time:\n\n{_ablation(summary)}",
+        _losses(summary),
+    ]
 
 
 def _figures(found: Plain) -> str:

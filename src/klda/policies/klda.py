@@ -16,11 +16,12 @@ from klda.policies.company import beside_which, breaking, judged, sighted, untri
 from klda.policies.evidence import Evidence
 from klda.policies.scored import ScoredPolicy, Verdict
 from klda.policies.subject import Subject
+from klda.policies.uncertainty import measured_smoothing
 from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.selection.algorithm2 import Extensions, rank_extensions
 from klda.selection.arrays import Floats
 from klda.selection.company import BESIDE, OTHERS
-from klda.selection.sampling_noise import ExpectedScores
+from klda.selection.joint import extend_jointly
 from klda.selection.word_distribution import from_counts
 from klda.types import Budget, Progress
 
@@ -68,6 +69,8 @@ class KLDAPolicy(ScoredPolicy):
     scored_as_measured: bool = True
     volume: float = 0.5
     """What a natural logarithm of frequency counts in divergence, where nothing but the list's posts is known."""
+    joint: bool = True
+    """Whether the candidates that extend the list are chosen together, where more than the list's posts is known."""
     company: bool = True
     """Whether keywords are judged by how common they are and by which of the first keywords their posts carry."""
 
@@ -84,24 +87,35 @@ class KLDAPolicy(ScoredPolicy):
         from_counts(prior, background, 1.0, out=prior)
         return from_counts(counts, prior, self.strength, out=counts)
 
-    def extensions(
-        self, evidence: Evidence, words: Floats, generator: np.random.Generator
-    ) -> tuple[Extensions, ExpectedScores | None]:
-        """As for every scored policy; where a filter let nothing else in, with the posts that it kept out in mind.
+    def extensions(self, evidence: Evidence, words: Floats, generator: np.random.Generator) -> Extensions:
+        """Candidates by their chance to extend the list; where a filter let nothing else in, by divergence and volume.
 
         A candidate's own words are then known in the list's company alone: what it would lose of a keyword's cannot be
         told, so R decides nothing, and how often it is seen at all counts beside the divergence.
         """
+        if not evidence.collected_only and self.joint and self.scored_as_measured:
+            prior, strength = measured_smoothing(words.shape[1])
+            return extend_jointly(
+                words,
+                evidence.frequency,
+                evidence.current,
+                keyword_tokens(evidence.last),
+                prior=prior,
+                strength=strength,
+                generator=generator,
+                top=self.top,
+                divergence=self.divergence,
+            )
         if not (self.volume and evidence.collected_only):
             return super().extensions(evidence, words, generator)
         known = keyword_tokens(evidence.history, self.half_life)[:, None] + self.strength
         said = word_counts(evidence.history, 2 * self.half_life) + 1.0
         words = known * words
         from_counts(words, said / said.sum(), OUTSIDE_TOKENS, out=words)
-        found, scores = super().extensions(evidence, words, generator)
+        found = super().extensions(evidence, words, generator)
         away = found.divergence - self.volume * np.log(np.maximum(evidence.frequency, 1e-9))
         ranked = rank_extensions(away, np.zeros_like(away), evidence.frequency, evidence.current, top=None)
-        return replace(ranked, divergence=found.divergence, distance=found.distance), scores
+        return replace(ranked, divergence=found.divergence, distance=found.distance)
 
     def verdict(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> Verdict:
         """As for every scored policy; besides, a keyword has to make the list better by its posts.

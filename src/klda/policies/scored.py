@@ -16,7 +16,7 @@ from klda.policies.evidence import Evidence
 from klda.policies.findings import explain, roles
 from klda.policies.proposal import FrontierPoint, Proposal
 from klda.policies.subject import Subject
-from klda.policies.uncertainty import MEASURED_SMOOTHING
+from klda.policies.uncertainty import measured_smoothing
 from klda.policies.word_counts import keyword_tokens
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
 from klda.selection.anchor import held_back
@@ -24,7 +24,6 @@ from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.budget import Limits, check_some
 from klda.selection.frontier import Frontier, trace_frontier
 from klda.selection.high_frequency import high_frequency_threshold
-from klda.selection.sampling_noise import ExpectedScores
 from klda.selection.sets import SetProblem, set_problem
 from klda.selection.word_distribution import mixture
 from klda.types import Budget, KeywordSet, Progress, silent
@@ -97,7 +96,7 @@ class ScoredPolicy:
         evidence = Evidence.of(history, current, candidates, budget)
         subject = Subject.of(evidence, self.founding)
         words = self.estimate(evidence, subject.background, generator=generator, progress=progress)  # (Q, V)
-        extensions, _ = self.extensions(evidence, words, generator)
+        extensions = self.extensions(evidence, words, generator)
 
         distances = subject.distances(words)
         held, worth, speaks = self.verdict(evidence, subject, distances, budget)
@@ -150,24 +149,23 @@ class ScoredPolicy:
         )
         return replace(proposal, choices=choices)
 
-    def extensions(
-        self, evidence: Evidence, words: Floats, generator: np.random.Generator
-    ) -> tuple[Extensions, ExpectedScores | None]:
-        """Every candidate that qualifies to extend each current keyword, the best first, and the scores behind it."""
+    def extensions(self, evidence: Evidence, words: Floats, generator: np.random.Generator) -> Extensions:
+        """The candidates that qualify to extend each current keyword, the best first."""
         if not self.scored_as_measured:
-            found = extend(words, evidence.frequency, evidence.current, top=None, divergence=self.divergence)
-            return found, None
-        return extend_scored(
+            return extend(words, evidence.frequency, evidence.current, top=None, divergence=self.divergence)
+        prior, strength = measured_smoothing(words.shape[1])
+        found, _ = extend_scored(
             words,
             evidence.frequency,
             evidence.current,
             keyword_tokens(evidence.last),
-            prior=np.full(words.shape[1], 1 / words.shape[1]),
-            strength=MEASURED_SMOOTHING * words.shape[1],
+            prior=prior,
+            strength=strength,
             generator=generator,
             top=None,
             divergence=self.divergence,
         )
+        return found
 
     def verdict(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> Verdict:
         """Candidates that are too far from the subject, or common everywhere, may not be added."""
@@ -209,8 +207,13 @@ def extension_lists(evidence: Evidence, extensions: Extensions, top: int) -> dic
 
 
 def ranking(extensions: Extensions) -> Ints:
-    """All candidates: first those that extend a current keyword, by their best place in a list, then by divergence."""
+    """All candidates: first those that extend a current keyword, by their best place in a list, then by divergence.
+
+    Where the chance to extend the list is known, by that alone.
+    """
     nearest = extensions.divergence.min(axis=0)  # (Q,)
+    if extensions.chance is not None:
+        return np.lexsort((nearest, -extensions.chance))
     place = np.full(len(nearest), np.inf)
     for row in extensions.ranked:
         place[row] = np.minimum(place[row], np.arange(len(row)))

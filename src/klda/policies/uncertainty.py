@@ -88,8 +88,12 @@ def measure(counts: csr_array, current: Ints, threshold: float, divergence: str 
 
 def measured_words(counts: Floats) -> Floats:
     """Counts of words as a measurement smooths them. # (Q, V)"""
-    n_words = counts.shape[1]
-    return from_counts(counts, np.full(n_words, 1 / n_words), MEASURED_SMOOTHING * n_words)
+    return from_counts(counts, *measured_smoothing(counts.shape[1]))
+
+
+def measured_smoothing(n_words: int) -> tuple[Floats, float]:
+    """The prior of a measurement, and its strength in tokens. # (V,)"""
+    return np.full(n_words, 1 / n_words), MEASURED_SMOOTHING * n_words
 
 
 def _threshold(counts: csr_array) -> float:
@@ -116,13 +120,13 @@ def _sampling_noise(
     counts: csr_array, current: Ints, threshold: float, divergence: str, generator: np.random.Generator
 ) -> Forecast:
     """What another window like this one (Q, V) would measure."""
-    n_words = counts.shape[1]
+    prior, strength = measured_smoothing(counts.shape[1])
     scores = expected_scores(
         measured_words(counts.toarray()),
         counts.sum(axis=1),
         current,
-        prior=np.full(n_words, 1 / n_words),
-        strength=MEASURED_SMOOTHING * n_words,
+        prior=prior,
+        strength=strength,
         threshold=threshold,
         generator=generator,
         divergence=divergence,

@@ -34,6 +34,7 @@ from klda.selection.high_frequency import (
     lost_words,
 )
 from klda.selection.interval import Interval
+from klda.selection.joint import chances, extend_jointly
 from klda.selection.novelty import emerging_words
 from klda.selection.overlap import Share, UnionVolume
 from klda.selection.sampling_noise import ExpectedScores, expected_scores
@@ -58,6 +59,7 @@ __all__ = [
     "anchored_target",
     "calibrated_forecast",
     "carrying_any",
+    "chances",
     "choose_set",
     "commonness",
     "distinctive",
@@ -67,6 +69,7 @@ __all__ = [
     "expected_kl",
     "expected_scores",
     "extend",
+    "extend_jointly",
     "extend_scored",
     "forecast_posts",
     "frequencies",

@@ -38,6 +38,8 @@ class Extensions:
     """Whether nothing qualified."""
     divergence: Floats  # (n, Q)
     distance: Floats  # (n, Q)  high-frequency distance R
+    chance: Floats | None = None  # (Q,)
+    """How likely each candidate is to be among the best for a current keyword, where windows were drawn to tell."""
 
 
 def extend(

@@ -10,6 +10,7 @@ The intervals are of sampling alone; how far windows differ beyond it is for `kl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,27 +71,22 @@ def expected_scores(
     if draws < 2:
         raise SettingError(f"draws must be at least 2 to give an interval, got {draws}")
     rows = np.arange(len(distributions)) if needed is None else np.flatnonzero(needed)
-    measure = divergence_named(divergence)
-    shape = (draws, len(current), len(rows))
-    divergences, distances = np.empty(shape), np.empty(shape)
-    blocks = list(row_blocks(len(rows), distributions.shape[1]))
-    same_keyword = rows[:, None] == current[None, :]  # (rows, n)
-
-    def drawn(keywords: Ints) -> Floats:
-        expected = distributions[keywords].astype(np.float64)  # (b, V)
-        if concentration is not None:
-            expected = generator.standard_gamma(concentration[keywords, None] * expected)
-        counts = generator.multinomial(np.rint(tokens[keywords]).astype(np.int64), _normalised(expected))
-        return from_counts(counts.astype(np.float64), prior, strength)
-
-    for draw in range(draws):
-        last = drawn(current)  # (n, V)
-        for block in blocks:
-            new = drawn(rows[block])
-            at, which = np.nonzero(same_keyword[block])
-            new[at] = last[which]  # one keyword has one sample
-            divergences[draw, :, block] = measure(last, new)
-            distances[draw, :, block] = high_frequency_distance(last, new, threshold, retention, penalty)
+    drawn = draw_scores(
+        distributions,
+        tokens,
+        current,
+        rows,
+        prior=prior,
+        strength=strength,
+        threshold=threshold,
+        generator=generator,
+        draws=draws,
+        divergence=divergence,
+        retention=retention,
+        penalty=penalty,
+        concentration=concentration,
+    )
+    divergences, distances = (np.array(each) for each in zip(*drawn, strict=True))  # (draws, n, rows)
 
     def spread(values: Floats, absent: float) -> Interval:
         mean = np.full((len(current), len(distributions)), absent)
@@ -101,6 +97,56 @@ def expected_scores(
     retains = np.zeros((len(current), len(distributions)))
     retains[:, rows] = (distances >= 0).mean(axis=0)
     return ExpectedScores(spread(divergences, np.inf), spread(distances, -np.inf), retains)
+
+
+def draw_scores(
+    distributions: Floats,
+    tokens: Floats,
+    current: Ints,
+    rows: Ints,
+    *,
+    prior: Floats,
+    strength: float,
+    threshold: float,
+    generator: np.random.Generator,
+    draws: int,
+    divergence: str = "kl",
+    retention: float = RETENTION_RATE,
+    penalty: float = LOSS_PENALTY,
+    concentration: Floats | None = None,
+    volume_spread: float = 0.0,
+) -> Iterator[tuple[Floats, Floats]]:
+    """Divergence and R of candidates `rows` (m,) from current keywords in one drawn window after the other. # (n, m)
+
+    All else is as for `expected_scores`. With `volume_spread`, the standard deviation of the logarithm of a keyword's
+    words from one window to the next, windows differ in how many words they have of it.
+    """
+    measure = divergence_named(divergence)
+    blocks = list(row_blocks(len(rows), distributions.shape[1]))
+    same_keyword = rows[:, None] == current[None, :]  # (m, n)
+
+    def drawn(keywords: Ints) -> Floats:
+        expected = distributions[keywords].astype(np.float64)  # (b, V)
+        if concentration is not None:
+            expected = generator.standard_gamma(concentration[keywords, None] * expected)
+        expected = _normalised(expected)
+        if volume_spread:
+            volume = tokens[keywords] * np.exp(volume_spread * generator.standard_normal(len(keywords)))  # (b,)
+            counts = generator.poisson(np.maximum(volume, 1.0)[:, None] * expected)
+        else:
+            counts = generator.multinomial(np.rint(tokens[keywords]).astype(np.int64), expected)
+        return from_counts(counts.astype(np.float64), prior, strength)
+
+    for _ in range(draws):
+        divergences, distances = np.empty((len(current), len(rows))), np.empty((len(current), len(rows)))
+        last = drawn(current)  # (n, V)
+        for block in blocks:
+            new = drawn(rows[block])
+            at, which = np.nonzero(same_keyword[block])
+            new[at] = last[which]  # one keyword has one sample
+            divergences[:, block] = measure(last, new)
+            distances[:, block] = high_frequency_distance(last, new, threshold, retention, penalty)
+        yield divergences, distances
 
 
 def _normalised(weights: Floats) -> Floats:

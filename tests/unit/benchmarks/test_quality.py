@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.quality import _archives, _shock_recall
+from benchmarks.quality import _archives
+from benchmarks.quality_figures import shock_recall
 from benchmarks.quality_page import tables
 from klda.errors import SettingError
 
@@ -21,7 +22,7 @@ def _weeks(recalls: list[float], posts: list[float]) -> dict[str, list[dict[str,
 def test_recall_in_shocks_is_that_of_weeks_with_twice_the_usual_posts() -> None:
     posts = [100.0, 100.0, 100.0, 400.0, 300.0]
     found = {"static": _weeks([0.5, 0.5, 0.5, 0.2, 0.2], posts), "klda": _weeks([0.1, 0.1, 0.1, 0.3, 0.5], posts)}
-    assert _shock_recall({"subjects": {"surveillance": found}}) == pytest.approx(0.4 / 0.2)
+    assert shock_recall({"subjects": {"surveillance": found}}) == pytest.approx(0.4 / 0.2)
 
 
 def test_every_archive_with_subjects_is_run_those_without_labels_first(tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_a_split_that_no_subject_has_is_an_error(tmp_path: Path) -> None:
 def test_without_a_shock_there_is_no_such_figure() -> None:
     posts = [100.0, 110.0, 90.0]
     calm = {"static": _weeks([0.5, 0.5, 0.5], posts), "klda": _weeks([0.6, 0.6, 0.6], posts)}
-    assert _shock_recall({"subjects": {"guns": calm, "not run": {}}}) is None
+    assert shock_recall({"subjects": {"guns": calm, "not run": {}}}) is None
 
 
 def test_the_page_names_paired_differences_and_losses() -> None:
@@ -69,9 +70,11 @@ def test_the_page_names_paired_differences_and_losses() -> None:
         }
 
     whole = {"skill": 0.7, "open_loop": part(0.5, 0.3) | {"corrected": part(0.5, 0.3)}}
-    page = tables({"posts": {"skill": 0.5, "open_loop": part(0.2, 0.3) | {"corrected": part(0.4, 0.3)}, "full": whole}})
+    page = tables(
+        {"posts": {"skill": 0.5, "open_loop": part(0.2, 0.3) | {"corrected": part(0.4, 0.3)}, "list_only": whole}}
+    )
     assert "| `textrank` | -0.10 (-0.10 to 0.10) | 0.10 (-0.10 to 0.10) |" in page
     assert "- `textrank` is ahead of `klda` in accuracy, raw truth, top 2." in page
     assert "corrected truth, top 2." not in page
-    assert "history `full`):\n\n- `skill`: 0.7" in page
+    assert "history `static`):\n\n- `skill`: 0.7" in page
     assert "- none in accuracy." in page

@@ -8,9 +8,9 @@ import pytest
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.model.klda import KLDA
-from klda.policies.klda import SETS_PER_KEYWORD, _averaged, _topic_shares, expected_words
+from klda.policies.klda import SETS_PER_KEYWORD, KLDAPolicy, _averaged, _topic_shares, expected_words
 from klda.policies.word_counts import keyword_word_counts, recency, word_counts
-from klda.types import KeywordSet
+from klda.types import Budget, KeywordSet
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +53,31 @@ def test_expected_words_are_as_many_as_were_counted(model: KLDA, corpus: Corpus)
     assert np.isfinite(
         expected_words(model, every_word, keyword_word_counts(every_word), background, np.random.default_rng(0))
     ).all()
+
+
+@pytest.fixture(scope="module")
+def everything() -> Corpus:
+    """All posts with a candidate, whatever the list."""
+    words = KeywordSet.of("health", "doctor", "nurse", "hospital", "patient", "horse", "race", "climate")
+    return Corpus.from_posts(World(weeks=3, posts_per_week=1500), words)
+
+
+def _proposed(everything: Corpus, **settings: object):
+    policy = KLDAPolicy(n_topics=2, iterations=5, top=2, **settings)
+    current = KeywordSet.of("health", "doctor", "nurse")
+    return policy.propose(everything, current, everything.candidates, Budget(), generator=np.random.default_rng(0))
+
+
+def test_where_all_posts_are_known_the_list_is_extended_as_a_whole(everything: Corpus) -> None:
+    together, apart = _proposed(everything), _proposed(everything, joint=False)
+    words = {word for row in together.per_keyword.values() for word in row}
+    assert 1 <= len(words) <= 2
+    assert words <= set(together.ranked.texts[:2])
+    assert len({word for row in apart.per_keyword.values() for word in row}) > 2
+
+
+def test_what_extends_a_list_is_among_its_ranked_candidates_in_that_order(everything: Corpus) -> None:
+    found = _proposed(everything)
+    place = {text: at for at, text in enumerate(found.ranked.texts)}
+    for row in found.per_keyword.values():
+        assert [place[word] for word in row] == sorted(place[word] for word in row)

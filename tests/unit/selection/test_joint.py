@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from klda.selection import chances, extend_jointly, rank_extensions
+from klda.selection.joint import BEST, LEAST_CHANCE
+from klda.selection.sampling_noise import draw_scores
+from tests.unit.selection.strategies import random_distributions
+
+N_WORDS = 150
+SMOOTHING = {"prior": np.full(N_WORDS, 1 / N_WORDS), "strength": 7.5}
+
+
+def _extended(words, current, *, frequencies=None, tokens=800.0, top=2, seed=0, **options):
+    n = len(words)
+    return extend_jointly(
+        words,
+        np.full(n, 0.1) if frequencies is None else frequencies,
+        np.asarray(current),
+        np.full(n, tokens) if np.isscalar(tokens) else tokens,
+        generator=np.random.default_rng(seed),
+        top=top,
+        **(SMOOTHING | options),
+    )
+
+
+@given(seed=st.integers(0, 10_000), n_windows=st.integers(1, 5), best=st.integers(1, 3))
+def test_a_chance_is_the_share_of_windows_in_which_a_candidate_is_among_the_best(seed, n_windows, best):
+    generator = np.random.default_rng(seed)
+    current, frequencies = np.array([0, 2]), generator.choice([0.001, 0.1], 6)
+    windows = [(generator.random((2, 6)), generator.integers(-3, 4, (2, 6)).astype(float)) for _ in range(n_windows)]
+    extends, joins = chances(iter(windows), frequencies, current, best=best)
+    for column in range(6):
+        among = []
+        for divergence, distance in windows:
+            lists = rank_extensions(divergence, distance, frequencies, current, top=best).ranked
+            among.append([column in row for row in lists])
+        np.testing.assert_allclose(extends[:, column], np.mean(among, axis=0))
+        np.testing.assert_allclose(joins[column], np.any(among, axis=1).mean())
+
+
+@given(seed=st.integers(0, 10_000), top=st.integers(1, 4))
+def test_every_list_holds_only_candidates_that_were_chosen_for_the_whole(seed, top):
+    words, current = random_distributions(seed, 8, N_WORDS), np.array([0, 1, 2])
+    frequencies = np.where(np.arange(8) == 7, 0.001, 0.1)
+    found = _extended(words, current, frequencies=frequencies, top=top, seed=seed, draws=10)
+    assert len(found.chosen) <= max(top, len(current) if found.fell_back else 0)
+    for keyword, row in zip(current, found.ranked, strict=True):
+        assert keyword not in row
+        assert 7 not in row  # too rare
+        assert (np.diff(found.chance[row]) <= 0).all()
+
+
+def test_what_extends_several_keywords_comes_before_what_extends_one():
+    base = random_distributions(1, 4, N_WORDS)
+    # 0 and 1 are current. 2 lies between the two; 3 is as near to 1 as 2 is, and far from 0.
+    words = np.stack([base[0], base[1], (base[0] + base[1]) / 2, (base[1] + base[2]) / 2, base[3]])
+    found = _extended(words, [0, 1], tokens=5_000.0, top=1, draws=30)
+    assert [row.tolist() for row in found.ranked] == [[2], [2]]
+
+
+def test_a_keyword_that_no_chosen_candidate_extends_has_an_empty_list():
+    words = random_distributions(3, 6, N_WORDS)
+    words[4] = 0.97 * words[0] + 0.03 * words[4]
+    words[5] = 0.97 * words[1] + 0.03 * words[5]
+    tokens = np.array([20_000.0, 20_000.0, 50.0, 50.0, 20_000.0, 20_000.0])
+    found = _extended(words, [0, 1], tokens=tokens, top=1, draws=40)
+    assert sorted(len(row) for row in found.ranked) in ([0, 1], [1, 1])
+    assert len(found.chosen) == 1
+
+
+def test_nothing_that_qualifies_leaves_the_list_as_it_is():
+    words = random_distributions(2, 3, N_WORDS)
+    found = _extended(words, [0, 1], frequencies=np.array([0.1, 0.001, 0.001]), top=2, draws=5)
+    rows = [row.tolist() for row in found.ranked]
+    assert rows[0] == []  # the only frequent candidate is this keyword itself
+    alone = _extended(words, [0], frequencies=np.array([0.1, 0.001, 0.001]), top=2, draws=5)
+    assert alone.fell_back
+    assert alone.chosen.tolist() == [0]
+
+
+def test_the_same_seed_gives_the_same_lists():
+    words = random_distributions(4, 12, N_WORDS)
+    one, other = (_extended(words, [0, 5], seed=3) for _ in range(2))
+    np.testing.assert_array_equal(one.chance, other.chance)
+    assert [row.tolist() for row in one.ranked] == [row.tolist() for row in other.ranked]
+
+
+def test_chances_add_up_to_at_most_the_best_of_each_keyword():
+    words = random_distributions(6, 12, N_WORDS)
+    found = _extended(words, [0, 5], top=12)
+    assert found.chance.sum() <= 2 * BEST + 1e-9
+    assert all((found.chance[row] >= LEAST_CHANCE).all() for row in found.ranked)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.8])
+def test_windows_of_uncertain_volume_differ_more_in_what_they_measure(spread):
+    words, tokens = random_distributions(8, 5, N_WORDS), np.full(5, 600.0)
+    rows = np.arange(5)
+
+    def deviation(volume_spread: float) -> float:
+        drawn = draw_scores(
+            words, tokens, np.array([0]), rows, threshold=0.01, draws=60, generator=np.random.default_rng(1),
+            volume_spread=volume_spread, **SMOOTHING,
+        )  # fmt: skip
+        return float(np.std([divergence[0, 1:] for divergence, _ in drawn], axis=0).mean())
+
+    assert deviation(spread + 0.3) > deviation(spread)
