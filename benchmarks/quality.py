@@ -59,6 +59,8 @@ HISTORY = 10
 POLICIES = "klda,counting,counting-scored,viral,frequent,textrank,tfidf,static,random,truth-last-week"
 """Those compared with every post of a candidate known; the others take long on so many."""
 QUICK_POLICIES = "klda,counting,counting-scored,viral,static,random"
+QUICK_TRAINING = {"pretraining_iterations": 150, "max_iterations": 0}
+"""As short as the policy's own."""
 
 
 def main() -> None:
@@ -122,7 +124,7 @@ def without_labels(archive: Path, subjects: Sequence[Subject], given: argparse.N
         weeks = min(QUICK_HISTORY, windows[0])
         return [
             partial(_open, *asked, {}, policies=QUICK_POLICIES),
-            partial(_fit, replay, subjects[:1], windows[0], given.jobs, weeks, quiet=True),
+            partial(_fit, replay, subjects[:1], windows[0], given.jobs, weeks, QUICK_TRAINING, quiet=True),
         ]
     return [
         *_loops_of_all_and_of_the_list(*asked),
@@ -219,7 +221,14 @@ def _open(
 
 
 def _fit(
-    replay: Replay, subjects: Sequence[Subject], week: int, jobs: int, weeks: int, *, quiet: bool = False
+    replay: Replay,
+    subjects: Sequence[Subject],
+    week: int,
+    jobs: int,
+    weeks: int,
+    training: Plain | None = None,
+    *,
+    quiet: bool = False,
 ) -> Plain:
     """How far KLDA of earlier windows comes from their unigram towards the same-window LDA, over subjects.
 
@@ -229,7 +238,8 @@ def _fit(
     settings = BacktestSettings(policies=(), history="full", weeks=weeks)
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [week])
     with progress_bar(quiet=quiet) as progress:
-        found = list(run_study([StudyTask("perplexity", t) for t in work], map=process_map(jobs), progress=progress))
+        studies = [StudyTask("perplexity", task, training or {}) for task in work]
+        found = list(run_study(studies, map=process_map(jobs), progress=progress))
     known = [case for case in found if "error" not in case]
     if not known:
         return {"gap_closed": None}
