@@ -29,7 +29,7 @@ from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.closed_loop import volume_cap
 from klda.evaluation.open_loop import History
-from klda.evaluation.parallel import one_thread, process_map
+from klda.evaluation.parallel import Map, process_pool
 from klda.evaluation.studies import StudyTask, run_study
 from klda.evaluation.subjects import Subject, load_subjects
 from klda.evaluation.summary import closed_summary, open_summary
@@ -54,6 +54,8 @@ LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}
 QUICK_LOOPS = ("klda", "static", "labels-next-week")
 QUICK_WEEKS, QUICK_HISTORY = 2, 4
 """Weeks that are tested, and weeks of history from which the fit is learnt."""
+QUICK_LOOP = 10
+"""Weeks through which its loop runs."""
 HISTORY = 10
 """Weeks of history before a test week, fewer where an archive is short."""
 POLICIES = "klda,counting,counting-scored,viral,frequent,textrank,tfidf,static,random,truth-last-week"
@@ -67,7 +69,7 @@ def main() -> None:
     """Runs what the archives at hand allow, and prints it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--quick", action="store_true", help="two subjects × two weeks, one loop, a short fit, no ablation"
+        "--quick", action="store_true", help="two subjects × two weeks, one short loop, a short fit, no ablation"
     )
     parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
     parser.add_argument("--split", help="subjects to run; `score`, or all where a file has none, if left out")
@@ -81,16 +83,16 @@ def main() -> None:
     if not found:
         parser.error(f"--data {given.data}: no {given.only or 'NAME'}.parquet with its subjects_….json beside it")
     results: dict[str, Plain] = {}
-    one_thread()  # what runs in this process shares the cores with others
-    parts = [
-        (archive.stem, part)
-        for archive, subjects in found
-        for part in (with_labels if _labelled(subjects) else without_labels)(archive, subjects, given)
-    ]
-    # Each takes all cores, one after the other; the few cases of a quick look leave one idle, so its parts overlap.
-    with ThreadPoolExecutor(len(parts) if given.quick else 1) as pool:
-        for name, part in [(name, pool.submit(part)) for name, part in parts]:
-            results[name] = results.get(name, {}) | part.result()
+    with process_pool(given.jobs) as spread:
+        parts = [
+            (archive.stem, part)
+            for archive, subjects in found
+            for part in (with_labels if _labelled(subjects) else without_labels)(archive, subjects, given, spread)
+        ]
+        # One part after the other, each on all cores; the few cases of a quick look leave one idle, so parts overlap.
+        with ThreadPoolExecutor(len(parts) if given.quick else 1) as pool:
+            for name, part in [(name, pool.submit(part)) for name, part in parts]:
+                results[name] = results.get(name, {}) | part.result()
     if not given.quick and not given.only and given.data == DATA:
         rewrite(ROOT / "docs" / "benchmarks.md", results)
     print(json.dumps({"archives": results}))
@@ -113,45 +115,45 @@ def _labelled(subjects: Sequence[Subject]) -> bool:
     return any(subject.labels for subject in subjects)
 
 
-def without_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace) -> list[Part]:
+def without_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> list[Part]:
     """What is to be measured: the open loop on weeks of all posts, and how well KLDA predicts the next week."""
     subjects = subjects[: 2 if given.quick else None]
     engagement = given.data / "congress_2016_engagement.parquet"
     replay = _replay(archive, subjects, given, engagement if engagement.exists() else None)
     windows = _windows(replay, given)
-    asked = (replay, subjects, windows, given.jobs)
+    asked = (replay, subjects, windows, spread)
     if given.quick:
         weeks = min(QUICK_HISTORY, windows[0])
         return [
             partial(_open, *asked, {}, policies=QUICK_POLICIES),
-            partial(_fit, replay, subjects[:1], windows[0], given.jobs, weeks, QUICK_TRAINING, quiet=True),
+            partial(_fit, replay, subjects[:1], windows[0], spread, weeks, QUICK_TRAINING, quiet=True),
         ]
     return [
         *_loops_of_all_and_of_the_list(*asked),
-        partial(_fit, replay, subjects, windows[0], given.jobs, min(HISTORY, windows[0])),
+        partial(_fit, replay, subjects, windows[0], spread, min(HISTORY, windows[0])),
     ]
 
 
 def _loops_of_all_and_of_the_list(
-    replay: Replay, subjects: Sequence[Subject], windows: Sequence[int], jobs: int
+    replay: Replay, subjects: Sequence[Subject], windows: Sequence[int], spread: Map
 ) -> list[Part]:
     """The open loop with every post of a candidate known, and with those of the list alone."""
-    asked = (replay, subjects, windows, jobs)
+    asked = (replay, subjects, windows, spread)
     return [
         partial(_open, *asked, ABLATIONS),
         lambda: {"list_only": _open(*asked, LIST_ABLATIONS, "static", "all")},
     ]
 
 
-def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace) -> list[Part]:
+def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> list[Part]:
     """What is to be measured: the closed loop on posts whose subject is known, and the open loop beside it."""
     chosen = [subject for subject in subjects if subject.labels]
     replay = _replay(archive, chosen, given, None)
     if given.quick:
-        return [partial(_closed, replay, [_smallest(replay.archive, chosen)], given, quiet=True)]
+        return [partial(_closed, replay, [_smallest(replay.archive, chosen)], given, spread, quiet=True)]
     return [
-        partial(_closed, replay, chosen, given),
-        *_loops_of_all_and_of_the_list(replay, chosen, [replay.archive.n_windows - 1], given.jobs),
+        partial(_closed, replay, chosen, given, spread),
+        *_loops_of_all_and_of_the_list(replay, chosen, [replay.archive.n_windows - 1], spread),
     ]
 
 
@@ -182,12 +184,15 @@ def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespac
         return open_replay([archive], subjects, Reading({}), "7d", work=work, training=training, progress=progress)
 
 
-def _closed(replay: Replay, subjects: Sequence[Subject], given: argparse.Namespace, *, quiet: bool = False) -> Plain:
+def _closed(
+    replay: Replay, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map, *, quiet: bool = False
+) -> Plain:
     """The figures of a closed loop over all weeks."""
     names = _loops(given)
-    settings = BacktestSettings(policies=names, loop="closed", policy_settings=LOOP_ABLATIONS)
+    weeks = QUICK_LOOP if given.quick else None
+    settings = BacktestSettings(policies=names, loop="closed", loop_weeks=weeks, policy_settings=LOOP_ABLATIONS)
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
-    summary = closed_summary(_run(work, given.jobs, "closed loop", quiet=quiet), names)
+    summary = closed_summary(_run(work, spread, "closed loop", quiet=quiet), names)
     return closed_figures(summary) | {"closed_loop": summary}
 
 
@@ -195,7 +200,7 @@ def _open(
     replay: Replay,
     subjects: Sequence[Subject],
     windows: Sequence[int],
-    jobs: int,
+    spread: Map,
     ablations: dict[str, Plain],
     history: History = "full",
     policies: str = POLICIES,
@@ -211,7 +216,7 @@ def _open(
         policy_settings=ablations,
     )
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, windows)
-    cases = sorted(_run(work, jobs, "open loop"), key=lambda case: (case["week"], case["subject"]))
+    cases = sorted(_run(work, spread, "open loop"), key=lambda case: (case["week"], case["subject"]))
     summary = open_summary(cases, names, TOPS)
     figures: Plain = {}
     for prefix, reading in (("", summary), ("corrected_", summary["corrected"])):
@@ -224,7 +229,7 @@ def _fit(
     replay: Replay,
     subjects: Sequence[Subject],
     week: int,
-    jobs: int,
+    spread: Map,
     weeks: int,
     training: Plain | None = None,
     *,
@@ -239,7 +244,7 @@ def _fit(
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [week])
     with progress_bar(quiet=quiet) as progress:
         studies = [StudyTask("perplexity", task, training or {}) for task in work]
-        found = list(run_study(studies, map=process_map(jobs), progress=progress))
+        found = list(run_study(studies, map=spread, progress=progress))
     known = [case for case in found if "error" not in case]
     if not known:
         return {"gap_closed": None}
@@ -254,13 +259,13 @@ def _fit(
     return {"gap_closed": mean(closed), "ahead_of_last_lda": mean(ahead), "fit": models, "fit_cases": len(known)}
 
 
-def _run(jobs: Sequence[Any], processes: int, title: str, *, quiet: bool = False) -> list[Plain]:
+def _run(jobs: Sequence[Any], spread: Map, title: str, *, quiet: bool = False) -> list[Plain]:
     with progress_bar(quiet=quiet) as progress:
 
         def under_its_title(stage: str, done: int, total: int | None = None, **facts: float) -> None:
             progress(f"{title}: {stage}", done, total, **facts)
 
-        return list(run(jobs, map=process_map(processes), progress=under_its_title))
+        return list(run(jobs, map=spread, progress=under_its_title))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,11 @@ from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, Ints, merged
 from klda.corpus.matching import Matcher
 from klda.corpus.recode import frequent_vocabulary, recoded
+from klda.corpus.tokens import Pieces, cut
 from klda.types import KeywordSet
+
+MOST_WINDOWS = 16
+"""Windows whose cut texts are kept: more than a case of ten weeks and its test week has."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,18 @@ class Archive:
 
     def collect(self, window: int, keywords: KeywordSet) -> Ints:
         """The posts of one window that a filter with these keywords lets through."""
-        inside = self.positions(window)
-        texts = self.corpus.posts.texts(self.documents.post[inside])
-        found = Matcher(keywords, adjacent=self.corpus.adjacent).match_many(texts)
-        return inside[found.lengths > 0]
+        found = Matcher(keywords, adjacent=self.corpus.adjacent).match_pieces(self._pieces(window))
+        return self.positions(window)[found.lengths > 0]
+
+    @cached_property
+    def _pieces(self) -> Callable[[int], Pieces]:
+        """The texts of a window, cut; a replay asks for the same few windows again and again, with other keywords."""
+
+        @lru_cache(maxsize=MOST_WINDOWS)
+        def pieces(window: int) -> Pieces:
+            return cut(self.corpus.posts.texts(self.documents.post[self.positions(window)]))
+
+        return pieces
 
     def seen(
         self,

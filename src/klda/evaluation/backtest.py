@@ -47,6 +47,8 @@ class BacktestSettings:
     history: History = "viral"
     n_candidates: int = 45
     max_terms: int = 10
+    loop_weeks: int | None = None
+    """How many of the first windows a closed loop runs through; all if left out."""
     sample_rate: float = 0.0
     training: str | None = None
     """Folder of a corpus with repost counts, for `viral`."""
@@ -209,7 +211,7 @@ def run_closed_case(task: Task) -> Plain:
     known = read_result(path)
     if known.get("finished"):
         return known
-    windows = range(archive.n_windows)
+    windows = range(archive.n_windows)[: settings.loop_weeks]
     loop = LoopSettings(
         max_terms=max(settings.max_terms, subject.keywords.n_terms),
         cap=volume_cap(archive, subject, windows),

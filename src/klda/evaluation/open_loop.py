@@ -134,10 +134,17 @@ class Answer:
     """For each current keyword; None for a policy that proposes one list for all."""
     words: tuple[str, ...]
     seconds: float
+    together: tuple[str, ...] | None = None
+    """All candidates, the surest first, when so many as are asked for are chosen for all keywords together."""
 
     def proposed(self, top: int) -> Mapping[str, Sequence[str]] | Sequence[str]:
-        """What counts as proposed when so many words a keyword are asked for."""
-        return self.words if self.lists is None else top_lists(self.lists, top)
+        """What counts as proposed when so many words are asked for: a keyword, or in all where chosen together."""
+        if self.lists is None:
+            return self.words
+        if self.together is None:
+            return top_lists(self.lists, top)
+        surest = set(self.together[:top])
+        return {keyword: tuple(word for word in words if word in surest) for keyword, words in self.lists.items()}
 
 
 def ask(policy: Policy, case: Case, generator: np.random.Generator) -> Answer:
@@ -158,7 +165,8 @@ def last_truth(case: Case, top: int) -> Answer:
 def answer_of(name: str, proposal: Proposal, seconds: float) -> Answer:
     """A proposal as the metrics read it."""
     lists = dict(proposal.per_keyword) or None
-    return Answer(name, lists, proposal.next_keywords.texts, seconds)
+    together = proposal.ranked.texts if proposal.together else None
+    return Answer(name, lists, proposal.next_keywords.texts, seconds, together)
 
 
 def score(answer: Answer, truth: Ranking, top: int) -> dict[str, float]:

@@ -6,13 +6,25 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
-def process_map(workers: int | None = None) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
+
+def process_map(workers: int | None = None) -> Map:
     """A `map` over processes that yields results as they end; each process computes with one thread."""
     return partial(_map, workers or os.cpu_count() or 1)
+
+
+@contextmanager
+def process_pool(workers: int | None = None) -> Iterator[Map]:
+    """The same over processes that stay: threads that share it never have more tasks under way than processes."""
+    # Spawned, not forked: torch and Arrow have threads that a fork would lose.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context, initializer=one_thread) as pool:
+        yield partial(_submitted, pool)
 
 
 def _map(workers: int, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
@@ -20,16 +32,18 @@ def _map(workers: int, function: Callable[[Any], Any], tasks: Iterable[Any]) -> 
     if workers == 1 or len(jobs) <= 1:
         yield from map(function, jobs)
         return
-    # Spawned, not forked: torch and Arrow have threads that a fork would lose.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=context, initializer=one_thread) as pool:
-        waiting = [pool.submit(function, job) for job in jobs]
-        try:
-            for future in as_completed(waiting):
-                yield future.result()
-        finally:
-            for future in waiting:
-                future.cancel()
+    with process_pool(min(workers, len(jobs))) as spread:
+        yield from spread(function, jobs)
+
+
+def _submitted(pool: ProcessPoolExecutor, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+    waiting = [pool.submit(function, task) for task in tasks]
+    try:
+        for future in as_completed(waiting):
+            yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def one_thread() -> None:

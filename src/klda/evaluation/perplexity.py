@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 UNTRAINED, UNIGRAM, EARLIER, LAST, SAME = MODELS = ("untrained", "unigram", "klda", "lda-last", "lda-same")
 """KLDA as it starts; word frequencies, KLDA and LDA of earlier windows; LDA of the test window, cross-fitted."""
 SCORES = ("log_likelihood", "completion")
-MOST_SCORED = 4000
+MOST_SCORED = 2000
 """Documents of the test window that are scored; models of that window may read all of it."""
 
 

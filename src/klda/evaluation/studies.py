@@ -46,7 +46,7 @@ def run_study(jobs: Sequence[StudyTask], *, map: StudyMap = map, progress: Progr
 def study_case(job: StudyTask) -> Plain:
     """What a study finds in one case; {"error": …} where the case cannot be asked."""
     task = job.task
-    path = Path(task.work) / f"{job.study}-{case_name(task)}.json"
+    path = Path(task.work) / f"{job.study}-{case_name(task)}{_told_apart(job.settings)}.json"
     known = read_result(path)
     if not known:
         try:
@@ -58,6 +58,11 @@ def study_case(job: StudyTask) -> Plain:
     if job.study == "tables" and "error" not in known:
         known = run_open_case(task) | known
     return known
+
+
+def _told_apart(settings: Mapping[str, Any]) -> str:
+    """What a result's name has for settings other than the defaults."""
+    return f"-{crc32(repr(sorted(settings.items())).encode()):08x}" if settings else ""
 
 
 def _facts(_: StudyTask, case: Case) -> Plain:

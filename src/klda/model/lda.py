@@ -7,7 +7,7 @@ depends on more than the seed, and on a few thousand short documents they are sl
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -115,22 +115,37 @@ def fit_lda(
     >>> model.topic_word.shape, bool(np.allclose(model.topic_word.sum(axis=1), 1))
     ((2, 6), True)
     """
+    return next(_fits(documents, n_words, n_topics, [seed], iterations, alpha, eta))
+
+
+def _fits(
+    documents: Bags,
+    n_words: int,
+    n_topics: int,
+    seeds: Iterable[int],
+    iterations: int,
+    alpha: float = 0.1,
+    eta: float = 0.01,
+) -> Iterator[LDA]:
+    """A fit of the same documents for each seed; they are written out for the sampler once."""
     if n_topics < 1:
         raise SettingError(f"n_topics must be at least 1, got {n_topics}")
     if not documents.counts.sum(dtype=np.int64):
         raise DataError("no document has a word of the vocabulary; LDA has nothing to learn from")
     if int(documents.words.max()) >= n_words:
         raise SettingError(f"word {int(documents.words.max())} lies outside a vocabulary of {n_words} words")
-    sampler = tomotopy.LDAModel(k=n_topics, seed=seed, alpha=alpha, eta=eta)
-    for tokens in _token_names(documents):
-        sampler.add_doc(tokens)
-    sampler.train(iterations, workers=1)
-    seen = np.array([int(name) for name in sampler.used_vocabs])
-    topic_word = np.full((n_topics, n_words), eta)
-    for topic in range(n_topics):
-        topic_word[topic, seen] = sampler.get_topic_word_dist(topic, normalize=False)  # counts + η
-    topic_word /= topic_word.sum(axis=1, keepdims=True)
-    return LDA(topic_word, np.atleast_1d(np.asarray(sampler.alpha, dtype=np.float64)))
+    named = _token_names(documents)
+    for seed in seeds:
+        sampler = tomotopy.LDAModel(k=n_topics, seed=seed, alpha=alpha, eta=eta)
+        for tokens in named:
+            sampler.add_doc(tokens)
+        sampler.train(iterations, workers=1)
+        seen = np.array([int(name) for name in sampler.used_vocabs])
+        topic_word = np.full((n_topics, n_words), eta)
+        for topic in range(n_topics):
+            topic_word[topic, seen] = sampler.get_topic_word_dist(topic, normalize=False)  # counts + η
+        topic_word /= topic_word.sum(axis=1, keepdims=True)
+        yield LDA(topic_word, np.atleast_1d(np.asarray(sampler.alpha, dtype=np.float64)))
 
 
 def mean_word_distribution(
@@ -146,7 +161,7 @@ def mean_word_distribution(
     True
     """
     chosen = range(seeds) if isinstance(seeds, int) else seeds
-    fits = [fit_lda(documents, n_words, n_topics, seed=seed, iterations=iterations) for seed in chosen]
+    fits = _fits(documents, n_words, n_topics, chosen, iterations)
     return np.asarray(np.mean([fit.topic_word.mean(axis=0) for fit in fits], axis=0))
 
 

@@ -81,6 +81,8 @@ class Proposal:
     """Candidates, the best first."""
     per_keyword: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each current keyword the candidates that extend it, in order."""
+    together: bool = False
+    """Whether these were chosen for all keywords together, the first of `ranked`; with fewer, it is the first again."""
     keep: KeywordSet = KeywordSet()
     add: KeywordSet = KeywordSet()
     drop: KeywordSet = KeywordSet()

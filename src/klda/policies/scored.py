@@ -147,7 +147,7 @@ class ScoredPolicy:
             seen=Seen.of(evidence.history),
             length=evidence.length,
         )
-        return replace(proposal, choices=choices)
+        return replace(proposal, together=extensions.chance is not None, choices=choices)
 
     def extensions(self, evidence: Evidence, words: Floats, generator: np.random.Generator) -> Extensions:
         """The candidates that qualify to extend each current keyword, the best first."""

@@ -66,6 +66,14 @@ def test_a_study_that_was_killed_goes_on_where_it_was(archive, corpus_folder, he
     assert asked == [both[1].task]
 
 
+def test_answers_under_other_settings_are_not_taken_for_these(archive, corpus_folder, health, tmp_path):
+    (job, *_) = jobs("perplexity", archive, corpus_folder, tmp_path, [health])
+    (short,) = run_study([job])
+    (shorter,) = run_study([replace(job, settings=job.settings | {"pretraining_iterations": 2})])
+    assert shorter["models"]["klda"] != short["models"]["klda"]
+    assert shorter["models"]["unigram"] == short["models"]["unigram"]
+
+
 def test_tables_show_policies_that_are_asked_for_later(archive, corpus_folder, health, tmp_path):
     (job, *_) = jobs("tables", archive, corpus_folder, tmp_path, [health])
     next(run_study([job]))

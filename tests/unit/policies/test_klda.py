@@ -7,6 +7,7 @@ import pytest
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
+from klda.evaluation.open_loop import answer_of
 from klda.model.klda import KLDA
 from klda.policies.klda import SETS_PER_KEYWORD, KLDAPolicy, _averaged, _topic_shares, expected_words
 from klda.policies.word_counts import keyword_word_counts, recency, word_counts
@@ -62,8 +63,8 @@ def everything() -> Corpus:
     return Corpus.from_posts(World(weeks=3, posts_per_week=1500), words)
 
 
-def _proposed(everything: Corpus, **settings: object):
-    policy = KLDAPolicy(n_topics=2, iterations=5, top=2, **settings)
+def _proposed(everything: Corpus, top: int = 2, **settings: object):
+    policy = KLDAPolicy(n_topics=2, iterations=5, top=top, **settings)
     current = KeywordSet.of("health", "doctor", "nurse")
     return policy.propose(everything, current, everything.candidates, Budget(), generator=np.random.default_rng(0))
 
@@ -81,3 +82,16 @@ def test_what_extends_a_list_is_among_its_ranked_candidates_in_that_order(everyt
     place = {text: at for at, text in enumerate(found.ranked.texts)}
     for row in found.per_keyword.values():
         assert [place[word] for word in row] == sorted(place[word] for word in row)
+
+
+def test_a_longer_answer_cut_short_is_what_would_have_been_proposed_when_fewer_words_were_asked_for(everything: Corpus):
+    longer, shorter = _proposed(everything, top=3), _proposed(everything, top=2)
+    assert longer.together
+    assert answer_of("klda", longer, 0.0).proposed(2) == dict(shorter.per_keyword)
+    assert answer_of("klda", longer, 0.0).proposed(3) == dict(longer.per_keyword)
+
+
+def test_lists_of_keywords_by_themselves_are_cut_one_by_one(everything: Corpus) -> None:
+    apart = _proposed(everything, top=3, joint=False)
+    assert not apart.together
+    assert answer_of("klda", apart, 0.0).proposed(2) == {key: row[:2] for key, row in apart.per_keyword.items()}
