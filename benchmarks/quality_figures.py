@@ -39,7 +39,7 @@ def open_figures(reading: Plain) -> Plain:
 def closed_figures(summary: Plain) -> Plain:
     """F1 of the default, and how far it comes from `static` towards the list that knows next week's labels."""
     policies = summary["policies"]
-    f1 = {name: policies[name]["f1"]["mean"] for name in policies}
+    f1 = {name: found["f1"]["mean"] for name, found in policies.items() if found["f1"]["mean"] is not None}
     gap = None
     if {"klda", "static", "labels-next-week"} <= f1.keys():
         gap = round(_ratio(f1["klda"] - f1["static"], f1["labels-next-week"] - f1["static"]) or 0.0, 3)
@@ -55,7 +55,7 @@ def shock_recall(summary: Plain) -> float | None:
         before = found["static"]["weeks"]
         posts = [w["precision"] * w["volume"] / w["recall"] if w["recall"] else 0.0 for w in before]  # on the subject
         for week, n, now in zip(before, posts, found["klda"]["weeks"], strict=True):
-            if n >= SHOCK * median(posts):
+            if n and n >= SHOCK * median(posts):  # in a week without any there is nothing to find
                 ours.append(now["recall"])
                 theirs.append(week["recall"])
     ratio = _ratio(mean(ours), mean(theirs))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.quality import _archives
-from benchmarks.quality_figures import shock_recall
+from benchmarks.quality_figures import closed_figures, shock_recall
 from benchmarks.quality_page import tables
 from klda.errors import SettingError
 
@@ -52,6 +52,20 @@ def test_without_a_shock_there_is_no_such_figure() -> None:
     posts = [100.0, 110.0, 90.0]
     calm = {"static": _weeks([0.5, 0.5, 0.5], posts), "klda": _weeks([0.6, 0.6, 0.6], posts)}
     assert shock_recall({"subjects": {"guns": calm, "not run": {}}}) is None
+
+
+def test_weeks_without_a_post_on_the_subject_are_no_shocks() -> None:
+    silent: Any = {"recall": None, "precision": 0.0, "volume": 0.0, "f1": None}
+    found = {}
+    for name, recall in (("static", 0.2), ("klda", 0.5)):
+        found[name] = {"weeks": [silent, *_weeks([recall], [100.0])["weeks"], silent]}
+    assert shock_recall({"subjects": {"quake": found}}) == pytest.approx(2.5)
+
+
+def test_without_a_post_on_any_subject_the_closed_loop_has_no_figures() -> None:
+    nothing = {"f1": {"mean": None, "low": None, "high": None}}
+    summary = {"policies": dict.fromkeys(("klda", "static", "labels-next-week"), nothing), "subjects": {}}
+    assert closed_figures(summary) == {"closed_loop_f1": None, "closed_loop_gap": None, "shock_recall": None}
 
 
 def test_the_page_names_paired_differences_and_losses() -> None:
