@@ -15,10 +15,12 @@ from klda.policies.word_counts import recency
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.company import (
     BESIDE,
+    DOUBT,
     LISTED,
     OTHERS,
     Company,
     Judgement,
+    as_in_the_language,
     chance_on_subject,
     company,
     company_by_chance,
@@ -90,7 +92,11 @@ def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged
     is_current = np.isin(keywords, evidence.current)
     posts = np.where(is_current | is_first, known.posts, 0.0)  # a tag that is not on the list brings nothing to it now
     worth, needed = worth_listing(posts, share, is_first & is_current, len(first))
-    in_place = is_first & ~less_company(known, common[1])
+    # Who hears of all subjects may trust how common a word is; who hears of one only has to be sure.
+    a_window = known.posts / np.maximum(_windows_listed(evidence, keywords), 1e-9)
+    frequency, by_chance = common
+    everywhere = frequency is not None and as_in_the_language(known, a_window, frequency, by_chance)
+    in_place = is_first & ~less_company(known, by_chance, 0.0 if everywhere else DOUBT)
     return Judged(keywords, share, known, worth, in_place, needed)
 
 
@@ -234,7 +240,15 @@ def _frequencies(evidence: Evidence, columns: Ints) -> Floats | None:
 
 def _active(evidence: Evidence, keywords: Ints) -> Bools:
     """Whether each of these keywords was on the list when a post was collected. # (D, n)"""
-    used = np.array(
-        [[evidence.candidates[int(k)] in listed for k in keywords] for listed in evidence.history.history]
-    )  # (windows, n)
-    return np.asarray(used[evidence.history.documents.window])
+    return np.asarray(_used(evidence, keywords)[evidence.history.documents.window])
+
+
+def _windows_listed(evidence: Evidence, keywords: Ints) -> Floats:
+    """In how many windows each of these keywords was on the list, older ones counted less, as its posts are. # (n,)"""
+    used = _used(evidence, keywords)
+    return np.asarray(0.5 ** (np.arange(len(used))[::-1] / HALF_LIFE) @ used)
+
+
+def _used(evidence: Evidence, keywords: Ints) -> Bools:
+    """Whether each of these keywords was on the list of each window. # (windows, n)"""
+    return np.array([[evidence.candidates[int(k)] in listed for k in keywords] for listed in evidence.history.history])

@@ -61,6 +61,8 @@ LEAST_KEPT = 0.5
 """Of the first keywords, at least so many and so much stay, whatever is thought of them."""
 DOUBT = 2.0
 """Standard errors."""
+LIKE_LANGUAGE, LIKE_RARITY = 0.65, 0.2
+"""Correlations from which on keywords come as in the language at large, and the rarer ones in more company."""
 LEAST_ROOM = 0.02
 LEAST_BELIEVED = 0.05
 """Posts that count as believed to be on the subject for a word that has none."""
@@ -216,8 +218,34 @@ def worth_listing(posts: Floats, share: Floats, kept: Bools, n_first: int) -> tu
     return worth, needed
 
 
-def less_company(known: Company, by_chance: Floats | float = 0.0) -> Bools:
-    """Which of the first keywords keep less company than is usual among the others, beyond doubt. # (n,)
+def as_in_the_language(known: Company, a_window: Floats, frequency: Floats, by_chance: Floats | float = 0.0) -> bool:
+    """Whether the first keywords come as they do in the language at large: the stream is then one of all subjects.
+
+    `a_window` (n,) are the posts that each brings in a window, `frequency` (n,) is how common it is. Where all subjects
+    are talked of, common words bring the most posts, and those posts the least company; where the stream is about the
+    subject of the list, neither holds.
+
+    >>> common, posts = np.array([1e-4, 3e-5, 1e-5, 3e-6]), np.array([900.0, 300.0, 90.0, 30.0])
+    >>> known = Company(posts, np.array([9.0, 9.0, 18.0, 12.0]), np.ones(4, bool))
+    >>> as_in_the_language(known, posts, common), as_in_the_language(known, posts[::-1], common)
+    (True, False)
+    """
+    first = known.first
+    if np.count_nonzero(first) < FEWEST_KEYWORDS:
+        return False
+    rarity = -np.log(frequency[first])
+    alike = _correlation(np.log1p(a_window[first]), -rarity) > LIKE_LANGUAGE
+    return bool(alike and _correlation(log_company(known, by_chance)[first], rarity) > LIKE_RARITY)
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    one, other = one - one.mean(), other - other.mean()
+    scale = float(np.sqrt((one @ one) * (other @ other)))
+    return float(one @ other) / scale if scale else 0.0
+
+
+def less_company(known: Company, by_chance: Floats | float = 0.0, doubt: float = DOUBT) -> Bools:
+    """Which of the first keywords keep less company than is usual among the others, by so many standard errors. # (n,)
 
     How common a word is tells much of it on a platform of all subjects and little where the subject is a large part of
     what is said: there all of its words are in place, and keep company alike. A keyword with most of the posts finds
@@ -233,8 +261,8 @@ def less_company(known: Company, by_chance: Floats | float = 0.0) -> Bools:
     weight = np.sqrt(posts)
     rest = weight.sum() - weight
     usual = np.divide((weight * rate).sum() - weight * rate, rest, out=np.zeros_like(rest), where=rest > 0)
-    doubt = DOUBT * np.sqrt(known.accompanied + 1.0)
-    at_most = ((known.accompanied + doubt) / np.maximum(known.posts, 1.0) - by_chance) / room
+    most = known.accompanied + doubt * np.sqrt(known.accompanied + 1.0)
+    at_most = (most / np.maximum(known.posts, 1.0) - by_chance) / room
     return np.asarray(known.first & (at_most < usual))
 
 

@@ -11,6 +11,7 @@ from klda.selection.company import (
     FEWEST_KEYWORDS,
     OTHERS,
     Company,
+    as_in_the_language,
     company,
     company_by_chance,
     less_company,
@@ -70,6 +71,38 @@ def test_the_word_that_brings_most_posts_is_not_to_blame_for_finding_little_comp
     known = company(posts, everywhere, np.ones_like(posts), np.ones(len(posts)))
     assert known.rate[0] < 0.7 * known.rate[1:].mean()
     assert not less_company(known).any()
+
+
+COMMON = np.array([3e-4, 1e-4, 3e-5, 1e-5, 3e-6])
+
+
+def test_on_a_platform_of_all_subjects_keywords_come_as_in_the_language() -> None:
+    """Of 200,000 posts one in a hundred is on the subject, and has its words; all posts have words of the language."""
+    generator = np.random.default_rng(0)
+    on_subject = generator.random(200_000) < 0.01
+    chance = np.where(on_subject[:, None], 0.1, 0.0) + 10 * COMMON
+    posts = generator.random(chance.shape) < chance
+    known = company(posts, np.ones(5, dtype=bool), np.ones_like(posts), np.ones(len(posts)))
+    assert as_in_the_language(known, known.posts, COMMON)
+
+
+@given(st.integers(0, 10_000))
+def test_where_all_is_on_the_subject_company_does_not_hang_on_how_common_words_are(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    posts = generator.random((4_000, 5)) < np.array([0.02, 0.05, 0.03, 0.08, 0.06])
+    known = company(posts, np.ones(5, dtype=bool), np.ones_like(posts), np.ones(len(posts)))
+    assert not as_in_the_language(known, known.posts, COMMON)
+
+
+def test_too_few_keywords_say_nothing_of_the_stream() -> None:
+    known = _known([900.0, 300.0, 90.0], [0.01, 0.03, 0.2])
+    assert not as_in_the_language(known, known.posts, COMMON[:3])
+
+
+def test_less_doubt_lets_more_keywords_go() -> None:
+    known = _known([100.0] * 4, [0.3, 0.3, 0.3, 0.22])
+    assert not less_company(known).any()
+    assert less_company(known, doubt=0.0).tolist() == [False, False, False, True]
 
 
 def test_a_single_keyword_is_not_held_to_company_that_it_cannot_have() -> None:
