@@ -37,6 +37,8 @@ HALF_LIFE = 4.0
 """Windows after which the company that a keyword kept counts half."""
 FEWEST_TAGGED, LEAST_TAGGED = 4, 0.01
 """Posts that a hashtag in use has, older ones counted less, and their share of all."""
+MAIN = 0.5
+"""Share of the first keywords' posts from which on one of them is what the list is about."""
 MOST_NAMED = 3
 """Keywords that a reason names."""
 COMMON = 2e-4
@@ -96,8 +98,10 @@ def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged
     a_window = known.posts / np.maximum(_windows_listed(evidence, keywords), 1e-9)
     frequency, by_chance = common
     everywhere = frequency is not None and as_in_the_language(known, a_window, frequency, by_chance)
-    in_place = is_first & ~less_company(known, by_chance, 0.0 if everywhere else DOUBT)
-    return Judged(keywords, share, known, worth, in_place, needed)
+    in_place = ~less_company(known, by_chance, 0.0 if everywhere else DOUBT)
+    if not everywhere:  # a word that brings most of the posts finds little company once it is in the news
+        in_place |= a_window > MAIN * a_window[is_first].sum()
+    return Judged(keywords, share, known, worth, is_first & in_place, needed)
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,19 @@ def test_a_common_word_that_keeps_company_like_the_rest_stays() -> None:
     assert not judged(evidence, evidence.current).out_of_place()
 
 
+def test_the_word_that_brings_most_posts_stays_when_the_news_leaves_the_others_behind() -> None:
+    """Where the subject is much of what is said, `health` is what the list is about, whatever company it loses."""
+    others = ("doctor", "hospital", "surgeon", "generic", "insulin")  # the two that are common are hardly used
+    calm = [f"{one} {other} cost" for one in others[2:] for other in others[2:] if one < other] * 20
+    calm += [f"health {other} plan {i}" for other in others for i in range(4)]
+    news = [f"health news of the day number {i}" for i in range(400)]
+    corpus = weekly(calm, calm, calm + news, keywords=("health", *others))
+    evidence = evidence_of(corpus, "health", *others)
+    listed = judged(evidence, evidence.current)
+    assert not _names(corpus, listed.out_of_place())
+    assert _names(corpus, listed.columns[~listed.worth]) == {"health"}  # by its company alone it would go
+
+
 def test_a_common_word_is_no_news_however_it_bursts() -> None:
     corpus = _collected(_week(), _week(), _week("people"))
     corpus = corpus.with_candidates(corpus.candidates | KeywordSet.of("people"))
