@@ -187,7 +187,7 @@ def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespac
 def _closed(
     replay: Replay, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map, *, quiet: bool = False
 ) -> Plain:
-    """The figures of a closed loop over all weeks."""
+    """The figures of a closed loop over all weeks, in a quick look over the first few."""
     names = _loops(given)
     weeks = QUICK_LOOP if given.quick else None
     settings = BacktestSettings(policies=names, loop="closed", loop_weeks=weeks, policy_settings=LOOP_ABLATIONS)

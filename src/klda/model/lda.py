@@ -29,6 +29,7 @@ with warnings.catch_warnings():  # its compiled types lack __module__, which Pyt
 
 Floats = NDArray[np.float64]
 
+ALPHA, ETA = 0.1, 0.01
 DEFAULT_GRID = (2, 3, 5, 8, 12, 20, 30)
 """Numbers of topics that `choose_n_topics` tries."""
 MAX_DOCUMENTS = 10_000
@@ -105,8 +106,8 @@ def fit_lda(
     *,
     seed: int,
     iterations: int = 200,
-    alpha: float = 0.1,
-    eta: float = 0.01,
+    alpha: float = ALPHA,
+    eta: float = ETA,
 ) -> LDA:
     """LDA with n_topics over a vocabulary of n_words; α is learnt from `alpha` on, η stays as given.
 
@@ -124,8 +125,8 @@ def _fits(
     n_topics: int,
     seeds: Iterable[int],
     iterations: int,
-    alpha: float = 0.1,
-    eta: float = 0.01,
+    alpha: float = ALPHA,
+    eta: float = ETA,
 ) -> Iterator[LDA]:
     """A fit of the same documents for each seed; they are written out for the sampler once."""
     if n_topics < 1:

@@ -11,7 +11,7 @@ from klda.corpus.corpus import Corpus
 from klda.corpus.general_frequency import general_frequencies
 from klda.policies.evidence import FEWEST_APART, Evidence
 from klda.policies.incidence import candidates_in
-from klda.policies.word_counts import recency
+from klda.policies.word_counts import recency, window_recency
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.company import (
     BESIDE,
@@ -94,9 +94,9 @@ def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged
     is_current = np.isin(keywords, evidence.current)
     posts = np.where(is_current | is_first, known.posts, 0.0)  # a tag that is not on the list brings nothing to it now
     worth, needed = worth_listing(posts, share, is_first & is_current, len(first))
-    # Who hears of all subjects may trust how common a word is; who hears of one only has to be sure.
-    a_window = known.posts / np.maximum(_windows_listed(evidence, keywords), 1e-9)
     frequency, by_chance = common
+    a_window = known.posts / np.maximum(_windows_listed(evidence, keywords), 1e-9)
+    # Who hears of all subjects may trust how common a word is; who hears of one only has to be sure.
     everywhere = frequency is not None and as_in_the_language(known, a_window, frequency, by_chance)
     in_place = ~less_company(known, by_chance, 0.0 if everywhere else DOUBT)
     if not everywhere:  # a word that brings most of the posts finds little company once it is in the news
@@ -249,8 +249,7 @@ def _active(evidence: Evidence, keywords: Ints) -> Bools:
 
 def _windows_listed(evidence: Evidence, keywords: Ints) -> Floats:
     """In how many windows each of these keywords was on the list, older ones counted less, as its posts are. # (n,)"""
-    used = _used(evidence, keywords)
-    return np.asarray(0.5 ** (np.arange(len(used))[::-1] / HALF_LIFE) @ used)
+    return np.asarray(window_recency(evidence.history.n_windows, HALF_LIFE) @ _used(evidence, keywords))
 
 
 def _used(evidence: Evidence, keywords: Ints) -> Bools:

@@ -82,7 +82,7 @@ class Proposal:
     per_keyword: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each current keyword the candidates that extend it, in order."""
     together: bool = False
-    """Whether these were chosen for all keywords together, the first of `ranked`; with fewer, it is the first again."""
+    """Whether these are the first few of `ranked`, chosen for all keywords at once, and not each keyword's own best."""
     keep: KeywordSet = KeywordSet()
     add: KeywordSet = KeywordSet()
     drop: KeywordSet = KeywordSet()

@@ -13,10 +13,18 @@ Floats = NDArray[np.float64]
 
 def recency(corpus: Corpus, half_life: float | None) -> Floats:
     """The weight of each document: 1 in the last window, halved for every `half_life` windows before it. # (D,)"""
+    return window_recency(corpus.n_windows, half_life)[corpus.documents.window]
+
+
+def window_recency(n_windows: int, half_life: float | None) -> Floats:
+    """The weight of each window: 1 for the last, halved for every `half_life` windows before it. # (n_windows,)
+
+    >>> window_recency(3, half_life=1.0)
+    array([0.25, 0.5 , 1.  ])
+    """
     if half_life is None:
-        return np.ones(len(corpus))
-    age = corpus.n_windows - 1 - corpus.documents.window
-    return np.asarray(0.5 ** (age / half_life), dtype=np.float64)
+        return np.ones(n_windows)
+    return np.asarray(0.5 ** (np.arange(n_windows)[::-1] / half_life), dtype=np.float64)
 
 
 def keyword_word_counts(corpus: Corpus, half_life: float | None = None) -> Floats:

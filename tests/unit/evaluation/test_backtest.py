@@ -136,3 +136,9 @@ def test_closed_loops_are_summed_up_by_policy_and_subject(archive, corpus_folder
     assert summary["paired"]["frequent"]["static"]["f1"]["mean"] is not None
     assert set(summary["subjects"]["health"]) == set(settings.policies)
     json.dumps(summary, allow_nan=False)
+
+
+def test_a_closed_loop_may_stop_after_its_first_weeks(archive, corpus_folder, health, tmp_path):
+    settings = replace(SETTINGS, loop="closed", policies=("static",), loop_weeks=3)
+    (result,) = run(tasks(archive, corpus_folder, tmp_path, [health], settings, []))
+    assert [week["window"] for week in result["weeks"]] == [str(window) for window in archive.corpus.windows[:3]]

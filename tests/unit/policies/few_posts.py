@@ -12,6 +12,7 @@ from klda.policies.evidence import Evidence
 from klda.types import Budget, KeywordSet, Post
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
+SUBJECT = ("privacy", "spying", "leak", "warrant", "wiretap")
 SUBJECTS = ("health", "racing", "climate")
 
 
@@ -37,3 +38,14 @@ def several_subjects() -> tuple[Corpus, KeywordSet, dict[str, tuple[str, ...]]]:
     current, words = best["health"][:4], {subject: found[4:] for subject, found in best.items()}
     candidates = KeywordSet.of(*current, *(word for found in words.values() for word in found))
     return Corpus.from_posts(world, candidates), KeywordSet.of(*current), words
+
+
+def subject_week(news: str = "") -> list[str]:
+    """Posts in which the words of a subject come together, and a word of everything that comes alone."""
+    pairs = [f"{one} {other} {news} again" for one in SUBJECT for other in SUBJECT if one < other]
+    alone = [f"{word} in the morning paper number {i}" for word in SUBJECT for i in range(6)]
+    return pairs + alone + [f"facebook photo of my lunch {i} thanks" for i in range(20)]
+
+
+def names(corpus: Corpus, columns: object) -> set[str]:
+    return {corpus.candidates[int(column)].text for column in columns}  # type: ignore[attr-defined]

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.policies.company import beside_which, breaking, judged, sighted, untried_tags
+from klda.policies.company import beside_which, breaking, judged, sighted
 from klda.policies.klda import KLDAPolicy
 from klda.types import Budget, KeywordSet
-from tests.unit.policies.few_posts import evidence_of, weekly
-
-SUBJECT = ("privacy", "spying", "leak", "warrant", "wiretap")
-
-
-def _week(news: str = "") -> list[str]:
-    """Posts in which the words of a subject come together, and a word of everything that comes alone."""
-    pairs = [f"{one} {other} {news} again" for one in SUBJECT for other in SUBJECT if one < other]
-    alone = [f"{word} in the morning paper number {i}" for word in SUBJECT for i in range(6)]
-    return pairs + alone + [f"facebook photo of my lunch {i} thanks" for i in range(20)]
+from tests.unit.policies.few_posts import SUBJECT, evidence_of, names, subject_week, weekly
 
 
 def _collected(*weeks: list[str]) -> Corpus:
     return weekly(*weeks, keywords=(*SUBJECT, "facebook", "whistleblower", "lunch"))
 
 
-def _names(corpus: Corpus, columns: object) -> set[str]:
-    return {corpus.candidates[int(column)].text for column in columns}  # type: ignore[attr-defined]
-
-
 def test_a_keyword_that_comes_alone_is_out_of_place() -> None:
-    corpus = _collected(_week(), _week(), _week())
+    corpus = _collected(subject_week(), subject_week(), subject_week())
     evidence = evidence_of(corpus, *SUBJECT, "facebook")
     gone = judged(evidence, evidence.current).out_of_place()
-    assert _names(corpus, gone) == {"facebook"}
+    assert names(corpus, gone) == {"facebook"}
     (why,) = gone.values()
     assert "0% of its posts carry another of the first keywords" in why
     assert why.startswith("about ")
@@ -50,7 +35,7 @@ def test_a_pair_that_always_comes_together_does_not_empty_the_list() -> None:
     evidence = evidence_of(corpus, "north", "korea", *countries)
     gone = judged(evidence, evidence.current).out_of_place()
     assert len(gone) <= 3
-    assert _names(corpus, gone) < set(countries)
+    assert names(corpus, gone) < set(countries)
 
 
 def test_a_common_word_goes_before_a_rare_one_that_keeps_the_same_company() -> None:
@@ -59,7 +44,7 @@ def test_a_common_word_goes_before_a_rare_one_that_keeps_the_same_company() -> N
     week += [f"{word} again number {i}" for word in words for i in range(8)]
     corpus = weekly(week, week, week, keywords=words)
     evidence = evidence_of(corpus, *words)
-    gone = _names(corpus, judged(evidence, evidence.current).out_of_place())
+    gone = names(corpus, judged(evidence, evidence.current).out_of_place())
     assert {"morning", "thing"} <= gone
     assert "jupiter" not in gone
 
@@ -83,12 +68,12 @@ def test_the_word_that_brings_most_posts_stays_when_the_news_leaves_the_others_b
     corpus = weekly(calm, calm, calm + news, keywords=("health", *others))
     evidence = evidence_of(corpus, "health", *others)
     listed = judged(evidence, evidence.current)
-    assert not _names(corpus, listed.out_of_place())
-    assert _names(corpus, listed.columns[~listed.worth]) == {"health"}  # by its company alone it would go
+    assert not names(corpus, listed.out_of_place())
+    assert names(corpus, listed.columns[~listed.worth]) == {"health"}  # by its company alone it would go
 
 
 def test_a_common_word_is_no_news_however_it_bursts() -> None:
-    corpus = _collected(_week(), _week(), _week("people"))
+    corpus = _collected(subject_week(), subject_week(), subject_week("people"))
     corpus = corpus.with_candidates(corpus.candidates | KeywordSet.of("people"))
     evidence = evidence_of(corpus, *SUBJECT, "facebook")
     assert not len(breaking(evidence, evidence.current))
@@ -101,15 +86,15 @@ def _whole_stream(*weeks: list[str]) -> Corpus:
 
 
 def test_a_word_that_the_stream_uses_without_the_subject_is_unproven() -> None:
-    corpus = _whole_stream(_week(), _week("whistleblower"), _week("whistleblower"))
+    corpus = _whole_stream(subject_week(), subject_week("whistleblower"), subject_week("whistleblower"))
     evidence = evidence_of(corpus, *SUBJECT)
     held = sighted(evidence, evidence.current, judged(evidence, evidence.current)).unproven()
-    assert _names(corpus, held) == {"lunch", "birthday"}
+    assert names(corpus, held) == {"lunch", "birthday"}
     assert all("0% of its known posts carry one of the first keywords" in why for why in held.values())
 
 
 def test_with_the_stream_in_sight_the_default_policy_adds_only_what_is_proven() -> None:
-    corpus = _whole_stream(_week(), _week("whistleblower"), _week("whistleblower"))
+    corpus = _whole_stream(subject_week(), subject_week("whistleblower"), subject_week("whistleblower"))
     current = KeywordSet.of(*SUBJECT)
     policy = KLDAPolicy(n_topics=2, iterations=5, founding=current, novelty=1.0)
     proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
@@ -126,15 +111,15 @@ def _thin_sample(*weeks: list[str]) -> Corpus:
 
 def test_what_a_thin_sample_shows_everywhere_is_unproven_however_often_it_is_seen_beside_the_list() -> None:
     told = [f"{one} and the whistleblower {i}" for one in SUBJECT for i in range(5)]
-    corpus = _thin_sample(_week(), _week() + told, _week() + told)
+    corpus = _thin_sample(subject_week(), subject_week() + told, subject_week() + told)
     evidence = evidence_of(corpus, *SUBJECT)
-    held = _names(corpus, sighted(evidence, evidence.current, judged(evidence, evidence.current)).unproven())
+    held = names(corpus, sighted(evidence, evidence.current, judged(evidence, evidence.current)).unproven())
     assert "lunch" in held
     assert "whistleblower" not in held
 
 
 def test_news_comes_in_with_a_sample_at_hand_too() -> None:
-    corpus = _thin_sample(_week(), _week(), _week("whistleblower"))
+    corpus = _thin_sample(subject_week(), subject_week(), subject_week("whistleblower"))
     current = KeywordSet.of(*SUBJECT)
     policy = KLDAPolicy(n_topics=2, iterations=5, founding=current)
     proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
@@ -142,7 +127,7 @@ def test_news_comes_in_with_a_sample_at_hand_too() -> None:
 
 
 def test_a_keyword_that_was_dropped_may_come_back() -> None:
-    corpus = _collected(_week(), _week(), _week())
+    corpus = _collected(subject_week(), subject_week(), subject_week())
     current = KeywordSet.of(*SUBJECT[:4])
     policy = KLDAPolicy(n_topics=2, iterations=5, founding=KeywordSet.of(*SUBJECT))
     proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
@@ -150,25 +135,25 @@ def test_a_keyword_that_was_dropped_may_come_back() -> None:
 
 
 def test_a_list_of_three_words_is_not_judged_by_their_company() -> None:
-    evidence = evidence_of(_collected(_week(), _week(), _week()), "privacy", "leak", "facebook")
+    evidence = evidence_of(_collected(subject_week(), subject_week(), subject_week()), "privacy", "leak", "facebook")
     assert judged(evidence, evidence.current).out_of_place() == {}
 
 
 def test_a_word_that_breaks_out_beside_several_keywords_is_news() -> None:
-    corpus = _collected(_week(), _week(), _week("whistleblower"))
+    corpus = _collected(subject_week(), subject_week(), subject_week("whistleblower"))
     evidence = evidence_of(corpus, *SUBJECT, "facebook")
-    assert _names(corpus, breaking(evidence, evidence.current)) == {"whistleblower"}
+    assert names(corpus, breaking(evidence, evidence.current)) == {"whistleblower"}
 
 
 def test_a_word_that_breaks_out_beside_one_keyword_is_not_news() -> None:
-    last = _week() + [f"facebook whistleblower {i}" for i in range(30)]
-    corpus = _collected(_week(), _week(), last)
+    last = subject_week() + [f"facebook whistleblower {i}" for i in range(30)]
+    corpus = _collected(subject_week(), subject_week(), last)
     evidence = evidence_of(corpus, *SUBJECT, "facebook")
     assert not len(breaking(evidence, evidence.current))
 
 
 def test_the_default_policy_drops_the_stranger_and_adds_the_news() -> None:
-    corpus = _collected(_week(), _week(), _week("whistleblower"))
+    corpus = _collected(subject_week(), subject_week(), subject_week("whistleblower"))
     current = KeywordSet.of(*SUBJECT, "facebook")
     policy = KLDAPolicy(n_topics=2, iterations=5, founding=current)
     proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
@@ -185,11 +170,11 @@ def test_keywords_that_went_do_not_count_among_those_that_stay() -> None:
     corpus = weekly(alone, alone, alone, keywords=words)
     evidence = evidence_of(corpus, *SUBJECT[:4])
     gone = judged(evidence, np.arange(len(words))).out_of_place()
-    assert not _names(corpus, gone) & set(SUBJECT[:4])
+    assert not names(corpus, gone) & set(SUBJECT[:4])
 
 
 def test_required_keywords_stay_whatever_company_they_keep() -> None:
-    corpus = _collected(_week(), _week(), _week())
+    corpus = _collected(subject_week(), subject_week(), subject_week())
     current = KeywordSet.of(*SUBJECT, "facebook")
     policy = KLDAPolicy(n_topics=2, iterations=5, founding=current)
     kept = policy.propose(
@@ -202,19 +187,8 @@ def test_required_keywords_stay_whatever_company_they_keep() -> None:
     assert "facebook" in kept.next_keywords.texts
 
 
-def _listing(corpus: Corpus, *keywords: str) -> Corpus:
-    """The corpus of a filter that never had other keywords."""
-    return corpus.with_history([KeywordSet.of(*keywords)] * corpus.n_windows)
-
-
-def _tagged(*weeks: str) -> Corpus:
-    """Weeks of posts on the subject, half of which carry these words besides."""
-    posts = [[f"{text} {tag}" if i % 2 else text for i, text in enumerate(_week()[:40])] for tag in weeks]
-    return _listing(weekly(*posts, keywords=(*SUBJECT, "#leakgate", "#morning")), *SUBJECT)
-
-
 def test_what_speaks_for_an_addition_is_said_with_the_keywords_that_it_stands_beside() -> None:
-    corpus = _collected(_week(), _week(), _week("whistleblower"))
+    corpus = _collected(subject_week(), subject_week(), subject_week("whistleblower"))
     evidence = evidence_of(corpus, *SUBJECT, "facebook")
     column = corpus.candidates.index("whistleblower")
     assert beside_which(evidence, column, evidence.current, evidence.last) == "privacy, spying, leak and 2 more"
@@ -226,42 +200,9 @@ def test_what_speaks_for_an_addition_is_said_with_the_keywords_that_it_stands_be
     assert added.text.startswith("breaks out beside privacy, spying, leak and 2 more; extends ")
 
 
-def test_a_coined_hashtag_beside_several_keywords_is_to_be_tried() -> None:
-    corpus = _tagged("", "", "#leakgate")
-    evidence = evidence_of(corpus, *SUBJECT)
-    assert _names(corpus, untried_tags(evidence, evidence.current, needed=0.15)) == {"#leakgate"}
-
-
-def test_a_hashtag_that_is_an_ordinary_word_is_not_tried() -> None:
-    corpus = _tagged("", "", "#morning")
-    evidence = evidence_of(corpus, *SUBJECT)
-    assert not len(untried_tags(evidence, evidence.current, needed=0.15))
-
-
-def test_a_hashtag_that_hardly_anybody_uses_is_not_tried() -> None:
-    week = [*_week(), *(f"privacy leak again {i}" for i in range(400))]
-    last = [f"{text} #leakgate" if i in (0, 1, 2, 3, 35) else text for i, text in enumerate(week)]
-    corpus = _listing(weekly(week, week, last, keywords=(*SUBJECT, "#leakgate")), *SUBJECT)
-    evidence = evidence_of(corpus, *SUBJECT)
-    assert not len(untried_tags(evidence, evidence.current, needed=0.15))
-
-
-def test_beside_words_that_were_never_asked_for_no_hashtag_is_tried() -> None:
-    corpus = _tagged("", "", "#leakgate")
-    evidence = evidence_of(corpus, "#morning")
-    assert not len(untried_tags(evidence, evidence.columns(KeywordSet.of(*SUBJECT)), needed=0.15))
-
-
-def test_where_no_table_says_how_common_words_are_hashtags_are_tried_all_the_same() -> None:
-    corpus = _tagged("", "", "#leakgate")
-    vocabulary = replace(corpus.vocabulary, language="eu")
-    evidence = evidence_of(replace(corpus, vocabulary=vocabulary), *SUBJECT)
-    assert _names(corpus, untried_tags(evidence, evidence.current, needed=0.3)) == {"#leakgate"}
-
-
 def test_a_burst_names_the_keywords_of_the_last_window_only() -> None:
-    before = [f"warrant whistleblower {i}" for i in range(5)] + _week()
-    last = [f"{one} whistleblower {i}" for one in ("leak", "privacy", "spying") for i in range(9)] + _week()
+    before = [f"warrant whistleblower {i}" for i in range(5)] + subject_week()
+    last = [f"{one} whistleblower {i}" for one in ("leak", "privacy", "spying") for i in range(9)] + subject_week()
     corpus = _collected(before, before, before, last)
     evidence = evidence_of(corpus, *SUBJECT)
     column = corpus.candidates.index("whistleblower")
@@ -270,58 +211,8 @@ def test_a_burst_names_the_keywords_of_the_last_window_only() -> None:
 
 
 def test_a_first_keyword_that_comes_back_says_why() -> None:
-    corpus = _collected(_week(), _week(), _week())
+    corpus = _collected(subject_week(), subject_week(), subject_week())
     listed = judged(evidence_of(corpus, *SUBJECT[:4]), np.arange(5))
     (said,) = listed.back_in_place(np.arange(4)).values()
     assert said.startswith("on the list before: about ")
     assert "carry another of the first keywords" in said
-
-
-def test_a_hashtag_beside_one_keyword_of_several_is_not_tried() -> None:
-    week = [*_week()[:40], *(f"privacy #leakgate {i}" for i in range(10))]
-    corpus = _listing(weekly(week, week, week, keywords=(*SUBJECT, "#leakgate")), *SUBJECT)
-    evidence = evidence_of(corpus, *SUBJECT)
-    assert not len(untried_tags(evidence, evidence.current, needed=0.15))
-
-
-def test_beside_a_single_keyword_a_hashtag_is_tried() -> None:
-    week = [f"marathon today {i} #runforall" for i in range(10)] + [f"marathon again {i}" for i in range(30)]
-    corpus = _listing(weekly(week, week, week, keywords=("marathon", "#runforall", "today")), "marathon")
-    current = KeywordSet.of("marathon")
-    policy = KLDAPolicy(n_topics=2, iterations=5, founding=current)
-    proposal = policy.propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
-    assert proposal.add.texts == ("#runforall",)
-
-
-def _with_tag_tried(others: str) -> Corpus:
-    """Three weeks; `#leakgate` was on the list of the second, and brought 20 posts of its own that week."""
-    alone = [f"#leakgate {others} {i}" for i in range(20)]
-    corpus = weekly(_week(), [*_week("#leakgate"), *alone], _week("#leakgate"), keywords=(*SUBJECT, "#leakgate"))
-    first = KeywordSet.of(*SUBJECT)
-    return corpus.with_history([first, first | KeywordSet.of("#leakgate"), first])
-
-
-def test_a_tried_hashtag_is_judged_by_the_posts_that_it_brought() -> None:
-    shares = []
-    for others in ("what a warrant", "my lunch was so"):
-        evidence = evidence_of(_with_tag_tried(others), *SUBJECT)
-        assert not len(untried_tags(evidence, evidence.current, needed=0.15))
-        found = judged(evidence, evidence.current)
-        (tag,) = evidence.columns(KeywordSet.of("#leakgate"))
-        shares.append(float(found.share[found.columns == tag][0]))
-    in_company, alone = shares
-    assert in_company > alone + 0.05
-
-
-def test_a_hashtag_that_is_not_listed_now_does_not_raise_what_others_need() -> None:
-    words = ("people", "money", "morning", "story")
-    week = [f"{word} again number {i}" for word in words for i in range(30)]
-    tried = [*week, *(f"{word} #leakgate {i}" for word in words for i in range(50))]
-    corpus = weekly(week, tried, week, keywords=(*words, "#leakgate"))
-    first = KeywordSet.of(*words)
-    needed = [
-        judged(evidence_of(corpus.with_history([first, then, first]), *words), np.arange(len(words))).needed
-        for then in (first, first | KeywordSet.of("#leakgate"))
-    ]
-    never, once = needed
-    assert abs(once - never) < 0.01
