@@ -6,6 +6,10 @@ candidates qualify or all. Expected scores average over that, and the best candi
 among the best of any. So windows are drawn, volumes included, Algorithm 2 is run on each, and a candidate's chance is
 the share of windows in which it is among the best.
 
+Every window is read in two ways, which count alike. Measured on all of its posts, candidates with many look near for
+that alone; measured on as many posts of each as the rarest has, little is left to tell the others apart. What is among
+the best by both is near by what it says.
+
 One list is asked for, not one for each keyword. So the candidates with the best chance for *any* current keyword are
 taken, as many as a keyword would get, and each keyword's list holds those of them that extend it: fewer words, and
 surer ones, than the best of every keyword by itself.
@@ -14,11 +18,12 @@ surer ones, than the best of every keyword by itself.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
 from klda.selection.algorithm2 import FREQUENCY_THRESHOLD, Extensions, rank_extensions
-from klda.selection.arrays import Floats, Ints
+from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.high_frequency import high_frequency_threshold
 from klda.selection.sampling_noise import draw_scores
 
@@ -27,6 +32,7 @@ BEST = 2
 VOLUME_SPREAD = 0.4
 """Standard deviation of the logarithm of a keyword's words from one window to the next (0.39 on congress_2020)."""
 DRAWS = 80
+"""Windows that are drawn for each of the two readings."""
 LEAST_CHANCE = 0.02
 """A candidate extends a keyword when it is among its best in so many of the drawn windows."""
 
@@ -49,45 +55,52 @@ def extend_jointly(
     """The `top` candidates most likely to extend the list, and for each current keyword those that extend it.
 
     From word distributions (Q, V), frequencies (Q,) and expected words (Q,) of all candidates; `current` (n,) are
-    columns. Divergence and R come back as their means over the drawn windows.
+    columns. Divergence and R come back as their means over the drawn windows, measured on all of their posts.
 
     >>> words = np.array([[0.7, 0.2, 0.1], [0.65, 0.25, 0.1], [0.1, 0.1, 0.8]])
     >>> found = extend_jointly(words, np.full(3, 0.3), np.array([0]), np.full(3, 900.0), prior=np.full(3, 1 / 3),
     ...                        strength=0.1, generator=np.random.default_rng(0), top=1)
     >>> found.ranked, found.chance.round(1)
-    ((array([1]),), array([0. , 1. , 0.6]))
+    ((array([1]),), array([0. , 1. , 0.5]))
     """
     n, n_candidates = len(current), len(distributions)
-    rows = np.union1d(np.flatnonzero(frequencies > min_frequency), current)
-    drawn = draw_scores(
+    allowed = frequencies > min_frequency  # (Q,)
+    rows = np.union1d(np.flatnonzero(allowed), current)
+    draw = partial(
+        draw_scores,
         distributions,
-        tokens,
-        current,
-        rows,
+        current=current,
+        rows=rows,
         prior=prior,
         strength=strength,
-        threshold=high_frequency_threshold(distributions),
         generator=generator,
-        draws=draws,
         divergence=divergence,
-        volume_spread=volume_spread,
     )
-    totals = np.zeros((2, n, len(rows)))
-
-    def counted() -> Iterable[tuple[Floats, Floats]]:
-        for scores in drawn:
-            totals[:] += scores
-            yield scores
-
+    growths = [np.exp(volume_spread * generator.standard_normal(n_candidates)) for _ in range(draws)]  # (Q,) each
+    alike = [equal_volumes(tokens * growth, frequencies * growth, allowed) for growth in growths]
+    whole = list(draw([tokens * growth for growth in growths], threshold=high_frequency_threshold(distributions)))
     here = np.searchsorted(rows, current)
     extends, joins = np.zeros((n, n_candidates)), np.zeros(n_candidates)
-    extends[:, rows], joins[rows] = chances(counted(), frequencies[rows], here, min_frequency=min_frequency)
+    for drawn in (whole, draw(alike, threshold=None)):
+        to_each, to_any = chances(drawn, frequencies[rows], here, min_frequency=min_frequency)
+        extends[:, rows] += to_each / 2
+        joins[rows] += to_any / 2
     away, distance = np.full((n, n_candidates), np.inf), np.full((n, n_candidates), -np.inf)
-    away[:, rows], distance[:, rows] = totals / draws
+    away[:, rows], distance[:, rows] = np.mean(whole, axis=0)
     surest = np.lexsort((away.min(axis=0), -joins))[:top]
     ranked = tuple(surest[extends[row, surest] >= LEAST_CHANCE] for row in range(n))
     found = np.array(list(dict.fromkeys(int(c) for row in ranked for c in row)), dtype=np.int64)
     return Extensions(current, ranked, found if len(found) else current, not len(found), away, distance, joins)
+
+
+def equal_volumes(tokens: Floats, posts: Floats, allowed: Bools) -> Floats:
+    """The words of each keyword in as many posts as the rarest of those `allowed` has; of a rarer one, all. # (Q,)
+
+    >>> equal_volumes(np.array([60.0, 90.0, 4.0]), np.array([5.0, 9.0, 1.0]), np.array([True, True, False]))
+    array([60., 50.,  4.])
+    """
+    fewest = posts[allowed].min(initial=np.inf)
+    return np.asarray(tokens * np.minimum(fewest / np.maximum(posts, np.finfo(np.float64).tiny), 1.0))
 
 
 def chances(

@@ -10,15 +10,21 @@ The intervals are of sampling alone; how far windows differ beyond it is for `kl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
 from klda.errors import SettingError
 from klda.selection.arrays import Bools, Floats, Ints, row_blocks
 from klda.selection.divergences import divergence as divergence_named
-from klda.selection.high_frequency import LOSS_PENALTY, RETENTION_RATE, high_frequency_distance
+from klda.selection.high_frequency import (
+    LOSS_PENALTY,
+    RETENTION_RATE,
+    high_frequency_distance,
+    high_frequency_threshold,
+)
 from klda.selection.interval import COVERAGE, Interval
 from klda.selection.word_distribution import from_counts
 
@@ -73,14 +79,13 @@ def expected_scores(
     rows = np.arange(len(distributions)) if needed is None else np.flatnonzero(needed)
     drawn = draw_scores(
         distributions,
-        tokens,
+        repeat(tokens, draws),
         current,
         rows,
         prior=prior,
         strength=strength,
         threshold=threshold,
         generator=generator,
-        draws=draws,
         divergence=divergence,
         retention=retention,
         penalty=penalty,
@@ -101,51 +106,45 @@ def expected_scores(
 
 def draw_scores(
     distributions: Floats,
-    tokens: Floats,
+    volumes: Iterable[Floats],
     current: Ints,
     rows: Ints,
     *,
     prior: Floats,
     strength: float,
-    threshold: float,
+    threshold: float | None,
     generator: np.random.Generator,
-    draws: int,
     divergence: str = "kl",
     retention: float = RETENTION_RATE,
     penalty: float = LOSS_PENALTY,
     concentration: Floats | None = None,
-    volume_spread: float = 0.0,
 ) -> Iterator[tuple[Floats, Floats]]:
     """Divergence and R of candidates `rows` (m,) from current keywords in one drawn window after the other. # (n, m)
 
-    All else is as for `expected_scores`. With `volume_spread`, the standard deviation of the logarithm of a keyword's
-    words from one window to the next, windows differ in how many words they have of it.
+    `volumes` are the words (Q,) that each keyword has in one window after the other. Without a `threshold` each window
+    has its own, and all of its candidates are held in memory. All else is as for `expected_scores`.
     """
     measure = divergence_named(divergence)
-    blocks = list(row_blocks(len(rows), distributions.shape[1]))
+    blocks = list(row_blocks(len(rows), distributions.shape[1])) if threshold is not None else [slice(None)]
     same_keyword = rows[:, None] == current[None, :]  # (m, n)
 
-    def drawn(keywords: Ints) -> Floats:
+    def drawn(keywords: Ints, tokens: Floats) -> Floats:
         expected = distributions[keywords].astype(np.float64)  # (b, V)
         if concentration is not None:
             expected = generator.standard_gamma(concentration[keywords, None] * expected)
-        expected = _normalised(expected)
-        if volume_spread:
-            volume = tokens[keywords] * np.exp(volume_spread * generator.standard_normal(len(keywords)))  # (b,)
-            counts = generator.poisson(np.maximum(volume, 1.0)[:, None] * expected)
-        else:
-            counts = generator.multinomial(np.rint(tokens[keywords]).astype(np.int64), expected)
+        counts = generator.multinomial(np.rint(tokens[keywords]).astype(np.int64), _normalised(expected))
         return from_counts(counts.astype(np.float64), prior, strength)
 
-    for _ in range(draws):
+    for tokens in volumes:
         divergences, distances = np.empty((len(current), len(rows))), np.empty((len(current), len(rows)))
-        last = drawn(current)  # (n, V)
+        last = drawn(current, tokens)  # (n, V)
         for block in blocks:
-            new = drawn(rows[block])
+            new = drawn(rows[block], tokens)
             at, which = np.nonzero(same_keyword[block])
             new[at] = last[which]  # one keyword has one sample
+            frequent = high_frequency_threshold(new) if threshold is None else threshold
             divergences[:, block] = measure(last, new)
-            distances[:, block] = high_frequency_distance(last, new, threshold, retention, penalty)
+            distances[:, block] = high_frequency_distance(last, new, frequent, retention, penalty)
         yield divergences, distances
 
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from klda.selection import chances, extend_jointly, rank_extensions
-from klda.selection.joint import BEST, LEAST_CHANCE
+from klda.selection.high_frequency import high_frequency_threshold
+from klda.selection.joint import BEST, LEAST_CHANCE, equal_volumes
 from klda.selection.sampling_noise import draw_scores
+from klda.selection.word_distribution import from_counts
 from tests.unit.selection.strategies import random_distributions
 
 N_WORDS = 150
@@ -94,16 +95,59 @@ def test_chances_add_up_to_at_most_the_best_of_each_keyword():
     assert all((found.chance[row] >= LEAST_CHANCE).all() for row in found.ranked)
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.8])
-def test_windows_of_uncertain_volume_differ_more_in_what_they_measure(spread):
-    words, tokens = random_distributions(8, 5, N_WORDS), np.full(5, 600.0)
-    rows = np.arange(5)
+def test_what_says_the_same_in_few_posts_has_a_chance_beside_what_says_most_of_it_in_many():
+    base = random_distributions(7, 4, N_WORDS)
+    words = np.stack([base[0], 0.97 * base[0] + 0.03 * base[1], *((3 * base[0] + other) / 4 for other in base[2:])])
+    tokens = np.array([30_000.0, 400.0, 30_000.0, 30_000.0])
+    options = {"frequencies": tokens / 60_000, "top": 2}
+    assert _extended(words, [0], tokens=tokens, **options).chance[1] >= 0.3
+    volumes = [tokens * growth for growth in np.exp(np.linspace(-0.4, 0.4, 20))]
+    on_all_posts = draw_scores(
+        words, volumes, np.array([0]), np.arange(4), threshold=high_frequency_threshold(words),
+        generator=np.random.default_rng(0), **SMOOTHING,
+    )  # fmt: skip
+    assert chances(on_all_posts, options["frequencies"], np.array([0]))[1][1] <= 0.1
 
-    def deviation(volume_spread: float) -> float:
-        drawn = draw_scores(
-            words, tokens, np.array([0]), rows, threshold=0.01, draws=60, generator=np.random.default_rng(1),
-            volume_spread=volume_spread, **SMOOTHING,
-        )  # fmt: skip
+
+@given(seed=st.integers(0, 10_000))
+def test_equal_volumes_are_those_of_as_many_posts_for_all(seed):
+    generator = np.random.default_rng(seed)
+    posts, words_a_post = generator.integers(1, 50, 8).astype(float), generator.uniform(3, 20, 8)
+    allowed = generator.random(8) < 0.7
+    found = equal_volumes(posts * words_a_post, posts, allowed) / words_a_post
+    fewest = posts[allowed].min() if allowed.any() else np.inf
+    np.testing.assert_allclose(found, np.minimum(posts, fewest))
+
+
+def test_a_keyword_without_a_post_has_no_words_in_equal_volumes():
+    assert equal_volumes(np.array([0.0, 8.0]), np.array([0.0, 2.0]), np.array([False, True])).tolist() == [0.0, 8.0]
+
+
+def test_windows_of_uncertain_volume_differ_more_in_what_they_measure():
+    words, rows = random_distributions(8, 5, N_WORDS), np.arange(5)
+
+    def deviation(spread: float) -> float:
+        generator = np.random.default_rng(1)
+        volumes = [600.0 * np.exp(spread * generator.standard_normal(5)) for _ in range(60)]
+        drawn = draw_scores(words, volumes, np.array([0]), rows, threshold=0.01, generator=generator, **SMOOTHING)
         return float(np.std([divergence[0, 1:] for divergence, _ in drawn], axis=0).mean())
 
-    assert deviation(spread + 0.3) > deviation(spread)
+    assert deviation(0.0) < deviation(0.4) < deviation(0.8)
+
+
+def test_without_a_threshold_each_window_has_its_own():
+    words, rows = random_distributions(9, 4, N_WORDS), np.arange(4)
+
+    def distances(threshold: float | None) -> np.ndarray:
+        drawn = draw_scores(
+            words, [np.full(4, 200.0)], np.array([0]), rows, threshold=threshold, generator=np.random.default_rng(2),
+            **SMOOTHING,
+        )  # fmt: skip
+        return next(drawn)[1]
+
+    generator = np.random.default_rng(2)
+    last = generator.multinomial(np.full(1, 200), words[:1])
+    new = np.concatenate([last, generator.multinomial(np.full(4, 200), words)[1:]])
+    own = high_frequency_threshold(from_counts(new.astype(float), SMOOTHING["prior"], SMOOTHING["strength"]))
+    np.testing.assert_array_equal(distances(None), distances(own))
+    assert (distances(None) != distances(30 * own)).any()
