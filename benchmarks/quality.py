@@ -40,13 +40,14 @@ ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
 ABLATIONS: dict[str, Plain] = {
     "klda~each keyword by itself": {"joint": False},
+    "klda~measured on all posts alone": {"equal_posts": False},
     "klda~counts without the model": {"strength": 1.0},
     "klda~all weeks alike": {"half_life": 100.0},
     "klda~scored as it stands": {"scored_as_measured": False},
 }
 """Each ingredient of the default off, one at a time, where every post of a candidate is known."""
 LIST_ABLATIONS: dict[str, Plain] = {
-    **{name: off for name, off in ABLATIONS.items() if "joint" not in off},
+    **{name: off for name, off in ABLATIONS.items() if not off.keys() & {"joint", "equal_posts"}},
     "klda~volume not counted": {"volume": 0.0},
 }
 """The same where only the list's own posts are known: candidates are not chosen together there."""

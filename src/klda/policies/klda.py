@@ -71,6 +71,8 @@ class KLDAPolicy(ScoredPolicy):
     """What a natural logarithm of frequency counts in divergence, where nothing but the list's posts is known."""
     joint: bool = True
     """Whether the candidates that extend the list are chosen together, where more than the list's posts is known."""
+    equal_posts: bool = True
+    """Whether their chances are also taken with as many posts of each as the rarest has, not on all posts alone."""
     company: bool = True
     """Whether keywords are judged by how common they are and by which of the first keywords their posts carry."""
 
@@ -105,6 +107,7 @@ class KLDAPolicy(ScoredPolicy):
                 generator=generator,
                 top=self.top,
                 divergence=self.divergence,
+                equal_posts=self.equal_posts,
             )
         if not (self.volume and evidence.collected_only):
             return super().extensions(evidence, words, generator)

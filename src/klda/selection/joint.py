@@ -50,12 +50,14 @@ def extend_jointly(
     draws: int = DRAWS,
     divergence: str = "kl",
     volume_spread: float = VOLUME_SPREAD,
+    equal_posts: bool = True,
     min_frequency: float = FREQUENCY_THRESHOLD,
 ) -> Extensions:
     """The `top` candidates most likely to extend the list, and for each current keyword those that extend it.
 
     From word distributions (Q, V), frequencies (Q,) and expected words (Q,) of all candidates; `current` (n,) are
-    columns. Divergence and R come back as their means over the drawn windows, measured on all of their posts.
+    columns. Divergence and R come back as their means over the drawn windows, measured on all of their posts; without
+    `equal_posts` that is the only reading.
 
     >>> words = np.array([[0.7, 0.2, 0.1], [0.65, 0.25, 0.1], [0.1, 0.1, 0.8]])
     >>> found = extend_jointly(words, np.full(3, 0.3), np.array([0]), np.full(3, 900.0), prior=np.full(3, 1 / 3),
@@ -77,14 +79,17 @@ def extend_jointly(
         divergence=divergence,
     )
     growths = [np.exp(volume_spread * generator.standard_normal(n_candidates)) for _ in range(draws)]  # (Q,) each
-    alike = [equal_volumes(tokens * growth, frequencies * growth, allowed) for growth in growths]
     whole = list(draw([tokens * growth for growth in growths], threshold=high_frequency_threshold(distributions)))
+    readings: list[Iterable[tuple[Floats, Floats]]] = [whole]
+    if equal_posts:
+        alike = [equal_volumes(tokens * growth, frequencies * growth, allowed) for growth in growths]
+        readings.append(draw(alike, threshold=None))
     here = np.searchsorted(rows, current)
     extends, joins = np.zeros((n, n_candidates)), np.zeros(n_candidates)
-    for drawn in (whole, draw(alike, threshold=None)):
+    for drawn in readings:
         to_each, to_any = chances(drawn, frequencies[rows], here, min_frequency=min_frequency)
-        extends[:, rows] += to_each / 2
-        joins[rows] += to_any / 2
+        extends[:, rows] += to_each / len(readings)
+        joins[rows] += to_any / len(readings)
     away, distance = np.full((n, n_candidates), np.inf), np.full((n, n_candidates), -np.inf)
     away[:, rows], distance[:, rows] = np.mean(whole, axis=0)
     surest = np.lexsort((away.min(axis=0), -joins))[:top]

@@ -99,14 +99,9 @@ def test_what_says_the_same_in_few_posts_has_a_chance_beside_what_says_most_of_i
     base = random_distributions(7, 4, N_WORDS)
     words = np.stack([base[0], 0.97 * base[0] + 0.03 * base[1], *((3 * base[0] + other) / 4 for other in base[2:])])
     tokens = np.array([30_000.0, 400.0, 30_000.0, 30_000.0])
-    options = {"frequencies": tokens / 60_000, "top": 2}
-    assert _extended(words, [0], tokens=tokens, **options).chance[1] >= 0.3
-    volumes = [tokens * growth for growth in np.exp(np.linspace(-0.4, 0.4, 20))]
-    on_all_posts = draw_scores(
-        words, volumes, np.array([0]), np.arange(4), threshold=high_frequency_threshold(words),
-        generator=np.random.default_rng(0), **SMOOTHING,
-    )  # fmt: skip
-    assert chances(on_all_posts, options["frequencies"], np.array([0]))[1][1] <= 0.1
+    options = {"tokens": tokens, "frequencies": tokens / 60_000, "top": 2}
+    assert _extended(words, [0], **options).chance[1] >= 0.3
+    assert _extended(words, [0], equal_posts=False, **options).chance[1] <= 0.1
 
 
 @given(seed=st.integers(0, 10_000))
