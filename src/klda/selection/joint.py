@@ -33,8 +33,13 @@ VOLUME_SPREAD = 0.4
 """Standard deviation of the logarithm of a keyword's words from one window to the next (0.39 on congress_2020)."""
 DRAWS = 80
 """Windows that are drawn for each of the two readings."""
+MANY, SCREENING, NEAREST = 100, 5, 10
+"""Where more candidates than these qualify, a few windows are drawn first, and only those near in one are looked at."""
 LEAST_CHANCE = 0.02
 """A candidate extends a keyword when it is among its best in so many of the drawn windows."""
+
+Scores = list[tuple[Floats, Floats]]
+"""Divergence and R (n, m) in one drawn window after the other."""
 
 
 def extend_jointly(
@@ -67,29 +72,37 @@ def extend_jointly(
     """
     n, n_candidates = len(current), len(distributions)
     allowed = frequencies > min_frequency  # (Q,)
-    rows = np.union1d(np.flatnonzero(allowed), current)
-    draw = partial(
-        draw_scores,
-        distributions,
-        current=current,
-        rows=rows,
-        prior=prior,
-        strength=strength,
-        generator=generator,
-        divergence=divergence,
-    )
     growths = [np.exp(volume_spread * generator.standard_normal(n_candidates)) for _ in range(draws)]  # (Q,) each
-    whole = list(draw([tokens * growth for growth in growths], threshold=high_frequency_threshold(distributions)))
-    readings: list[Iterable[tuple[Floats, Floats]]] = [whole]
-    if equal_posts:
-        alike = [equal_volumes(tokens * growth, frequencies * growth, allowed) for growth in growths]
-        readings.append(draw(alike, threshold=None))
-    here = np.searchsorted(rows, current)
+    volumes = [tokens * growth for growth in growths]
+    alike = [equal_volumes(tokens * growth, frequencies * growth, allowed) for growth in growths]
+    frequent = high_frequency_threshold(distributions)
+
+    def read(rows: Ints, windows: slice, best: int) -> tuple[Scores, Floats, Floats]:
+        """Scores on all posts, and the chances of candidates `rows` (m,) over both readings. # …, (n, m), (m,)"""
+        draw = partial(
+            draw_scores,
+            distributions,
+            current=current,
+            rows=rows,
+            prior=prior,
+            strength=strength,
+            generator=generator,
+            divergence=divergence,
+        )
+        whole = list(draw(volumes[windows], threshold=frequent))
+        readings = [whole, list(draw(alike[windows], threshold=None))] if equal_posts else [whole]
+        here = np.searchsorted(rows, current)
+        found = [chances(one, frequencies[rows], here, best=best, min_frequency=min_frequency) for one in readings]
+        extends, joins = (np.mean(each, axis=0) for each in zip(*found, strict=True))
+        return whole, extends, joins
+
+    rows = np.union1d(np.flatnonzero(allowed), current)
+    if len(rows) > MANY:
+        near = read(rows, slice(SCREENING), NEAREST)[2] > 0
+        rows = np.union1d(rows[near], current)
+    whole, some_extends, some_joins = read(rows, slice(None), BEST)
     extends, joins = np.zeros((n, n_candidates)), np.zeros(n_candidates)
-    for drawn in readings:
-        to_each, to_any = chances(drawn, frequencies[rows], here, min_frequency=min_frequency)
-        extends[:, rows] += to_each / len(readings)
-        joins[rows] += to_any / len(readings)
+    extends[:, rows], joins[rows] = some_extends, some_joins
     away, distance = np.full((n, n_candidates), np.inf), np.full((n, n_candidates), -np.inf)
     away[:, rows], distance[:, rows] = np.mean(whole, axis=0)
     surest = np.lexsort((away.min(axis=0), -joins))[:top]
@@ -105,7 +118,7 @@ def equal_volumes(tokens: Floats, posts: Floats, allowed: Bools) -> Floats:
     array([60., 50.,  4.])
     """
     fewest = posts[allowed].min(initial=np.inf)
-    return np.asarray(tokens * np.minimum(fewest / np.maximum(posts, np.finfo(np.float64).tiny), 1.0))
+    return np.asarray(tokens * np.minimum(posts, fewest) / np.where(posts > 0, posts, 1.0))
 
 
 def chances(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from klda.selection import chances, extend_jointly, rank_extensions
 from klda.selection.high_frequency import high_frequency_threshold
-from klda.selection.joint import BEST, LEAST_CHANCE, equal_volumes
+from klda.selection.joint import BEST, LEAST_CHANCE, MANY, equal_volumes
 from klda.selection.sampling_noise import draw_scores
 from klda.selection.word_distribution import from_counts
 from tests.unit.selection.strategies import random_distributions
@@ -102,6 +102,17 @@ def test_what_says_the_same_in_few_posts_has_a_chance_beside_what_says_most_of_i
     options = {"tokens": tokens, "frequencies": tokens / 60_000, "top": 2}
     assert _extended(words, [0], **options).chance[1] >= 0.3
     assert _extended(words, [0], equal_posts=False, **options).chance[1] <= 0.1
+
+
+def test_among_very_many_candidates_the_same_ones_are_chosen_as_among_the_near_ones():
+    base = random_distributions(11, 3, N_WORDS)
+    near = np.stack([(2 * base[0] + other) / 3 for other in random_distributions(12, 5, N_WORDS)])
+    far = np.stack([(base[1] + 9 * other) / 10 for other in random_distributions(13, 3 * MANY, N_WORDS)])
+    few = _extended(np.concatenate([base[:1], near]), [0], tokens=3_000.0)
+    many = _extended(np.concatenate([base[:1], near, far]), [0], tokens=3_000.0)
+    np.testing.assert_allclose(many.chance[:6], few.chance, atol=0.25)
+    assert set(many.chosen) <= set(range(1, 6))
+    assert np.isinf(many.divergence[0, 6:]).any()  # most were not looked at twice
 
 
 @given(seed=st.integers(0, 10_000))
