@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
@@ -47,5 +48,6 @@ def subject_week(news: str = "") -> list[str]:
     return pairs + alone + [f"facebook photo of my lunch {i} thanks" for i in range(20)]
 
 
-def names(corpus: Corpus, columns: object) -> set[str]:
-    return {corpus.candidates[int(column)].text for column in columns}  # type: ignore[attr-defined]
+def names(corpus: Corpus, columns: Iterable[int]) -> set[str]:
+    """The candidates in these columns."""
+    return {corpus.candidates[int(column)].text for column in columns}

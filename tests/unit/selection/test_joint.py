@@ -112,7 +112,7 @@ def test_among_very_many_candidates_the_same_ones_are_chosen_as_among_the_near_o
     many = _extended(np.concatenate([base[:1], near, far]), [0], tokens=3_000.0)
     np.testing.assert_allclose(many.chance[:6], few.chance, atol=0.25)
     assert set(many.chosen) <= set(range(1, 6))
-    assert np.isinf(many.divergence[0, 6:]).any()  # most were not looked at twice
+    assert np.isinf(many.divergence[0, 6:]).mean() > 0.5  # most were not looked at twice
 
 
 @given(seed=st.integers(0, 10_000))
