@@ -81,9 +81,12 @@ def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "klda" / "backtest"
 
 
-def _as_they_are(files: list[Path]) -> list[tuple[str, int, int]]:
-    """What tells whether files have changed."""
-    return [(str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns) if f.exists() else (str(f), 0, 0) for f in files]
+def _as_they_are(paths: list[Path]) -> list[tuple[str, int, int]]:
+    """What tells whether files, or those in a folder, have changed."""
+    from klda.sources.files import find_files
+
+    files = [(file.resolve(), file.stat()) for file, _ in find_files(paths)]
+    return [(str(file), facts.st_size, facts.st_mtime_ns) for file, facts in files]
 
 
 def _key(facts: dict[str, Any]) -> str:
@@ -139,7 +142,7 @@ def windows_to_test(text: str, archive: Archive) -> list[int]:
         except ValueError:
             raise SettingError(f"--test-weeks {part!r}: give a number, or dates like 2020-04-06") from None
         spans = ((i, w.start.date(), w.end.date()) for i, w in enumerate(archive.corpus.windows))
-        inside = [i for i, start, end in spans if start <= day < end]
+        inside = [i for i, start, end in spans if start <= day < end or start == day]  # of a day cut up, all parts
         if not inside:
             raise SettingError(f"--test-weeks {part}: the archive has no window with that day")
         found.extend(inside)

@@ -8,7 +8,6 @@ processes is the caller's business: everything here goes through an injected `ma
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,6 +21,7 @@ from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
+from klda.evaluation.kept import Plain, read_result, result_path, write_result
 from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, counts, last_truth, open_loop_case, score
 from klda.evaluation.subjects import Subject
 from klda.evaluation.truth import Truth, measure_truth
@@ -30,7 +30,6 @@ from klda.policies.registry import policy as policy_named
 from klda.policies.viral import Viral
 from klda.types import Progress, silent
 
-Plain = dict[str, Any]
 Map = Callable[[Callable[["Task"], Plain], Iterable["Task"]], Iterable[Plain]]
 RANDOM_DRAWS = 20
 """Chance is known well when it is drawn often; it is the zero of every skill."""
@@ -110,22 +109,22 @@ def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) ->
 
 def run_open_case(task: Task) -> Plain:
     """Truth and every policy's answer in one case; what is in the work folder already is not run again."""
-    archive, settings = archive_of(task), task.settings
-    name = case_name(task)
-    path = Path(task.work) / f"{name}.json"
+    settings, name = task.settings, case_name(task)
+    path = result_path(Path(task.work), task.subject, name)
     known = read_result(path)
     missing = [p for p in settings.policies if p not in known.get("answers", {})]
-    if known.get("finished") and not missing:
+    if known.get("finished") and (not missing or "error" in known):
         return known
     try:
         case = case_of(task)
+        generator = generator_for(settings.seed, name, "truth")
+        truth = None if known else measure_truth(case.test, case.current, generator=generator)
     except DataError as error:
-        result = _identity(archive, task) | {"counts": False, "finished": True, "error": str(error), "answers": {}}
+        result = identity(task) | {"counts": False, "finished": True, "error": str(error), "answers": {}}
         write_result(path, result)
         return result
-    if not known:
-        truth = measure_truth(case.test, case.current, generator=generator_for(settings.seed, name, "truth"))
-        known = _identity(archive, task) | _judged(truth, settings.tops) | {"answers": {}}
+    if truth is not None:
+        known = identity(task) | _judged(truth, settings.tops) | {"answers": {}}
         known |= {
             "documents": len(case.history),
             "test_documents": len(case.test),
@@ -158,8 +157,13 @@ def case_of(task: Task) -> Case:
 
 
 def case_name(task: Task) -> str:
-    """The name of an open-loop case, which is also that of its file."""
-    return f"{task.subject.name}-{_stamp(archive_of(task), task.test_window)}"
+    """The name of an open-loop case."""
+    return "{subject}-{week}".format_map(identity(task))
+
+
+def identity(task: Task) -> Plain:
+    """What tells the result of an open-loop case from the others."""
+    return {"subject": task.subject.name, "week": str(archive_of(task).corpus.windows[task.test_window])}
 
 
 def _viral(settings: BacktestSettings) -> Viral:
@@ -207,7 +211,7 @@ def run_closed_case(task: Task) -> Plain:
     """Every window of one subject under one policy."""
     archive, settings, subject = archive_of(task), task.settings, task.subject
     name = f"{subject.name}-{task.policy}"
-    path = Path(task.work) / f"{name}.json"
+    path = result_path(Path(task.work), subject, name)
     known = read_result(path)
     if known.get("finished"):
         return known
@@ -262,14 +266,6 @@ def _with_top(name: str, top: int, settings: BacktestSettings) -> dict[str, Any]
     return chosen
 
 
-def _identity(archive: Archive, task: Task) -> Plain:
-    return {"subject": task.subject.name, "week": _stamp(archive, task.test_window)}
-
-
-def _stamp(archive: Archive, window: int) -> str:
-    return archive.corpus.windows[window].start.date().isoformat()
-
-
 def generator_for(seed: int, *names: str) -> np.random.Generator:
     """A generator of its own for each purpose, so that one policy more changes no other's result."""
     return np.random.default_rng([seed, crc32("/".join(names).encode())])
@@ -281,20 +277,3 @@ def _some(rows: Sequence[Plain], measure: str) -> bool:
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else round(value, 6)
-
-
-def read_result(path: Path) -> Plain:
-    """What a file of results holds; nothing when it is not there or was not written to the end."""
-    try:
-        found: Plain = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return {}
-    return found
-
-
-def write_result(path: Path, result: Plain) -> None:
-    """Writes a result; the file is either the old one or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(result, ensure_ascii=False), encoding="utf-8")
-    unfinished.replace(path)

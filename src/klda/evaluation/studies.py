@@ -13,14 +13,14 @@ from typing import Any, Literal
 from zlib import crc32
 
 from klda.errors import DataError
-from klda.evaluation.backtest import Task, case_name, case_of, generator_for, read_result, run_open_case, write_result
+from klda.evaluation.backtest import Task, case_name, case_of, generator_for, identity, run_open_case
 from klda.evaluation.divergence_study import divergence_overlaps
+from klda.evaluation.kept import Plain, read_result, result_path, write_result
 from klda.evaluation.open_loop import Case
 from klda.evaluation.perplexity import measure_perplexity
 from klda.evaluation.tables import case_facts
 from klda.types import Progress, silent
 
-Plain = dict[str, Any]
 Study = Literal["tables", "perplexity", "divergence"]
 STUDIES: tuple[Study, ...] = ("tables", "perplexity", "divergence")
 StudyMap = Callable[[Callable[["StudyTask"], Plain], Iterable["StudyTask"]], Iterable[Plain]]
@@ -46,23 +46,23 @@ def run_study(jobs: Sequence[StudyTask], *, map: StudyMap = map, progress: Progr
 def study_case(job: StudyTask) -> Plain:
     """What a study finds in one case; {"error": …} where the case cannot be asked."""
     task = job.task
-    path = Path(task.work) / f"{job.study}-{case_name(task)}{_told_apart(job.settings)}.json"
+    path = result_path(Path(task.work), task.subject, job.study, case_name(task), *_told_apart(job.settings))
     known = read_result(path)
     if not known:
         try:
             known = _FINDERS[job.study](job, case_of(task))
         except DataError as error:
             known = {"error": str(error)}
-        known |= {"subject": task.subject.name, "week": case_name(task)[len(task.subject.name) + 1 :]}
+        known |= identity(task)
         write_result(path, known)
     if job.study == "tables" and "error" not in known:
         known = run_open_case(task) | known
     return known
 
 
-def _told_apart(settings: Mapping[str, Any]) -> str:
+def _told_apart(settings: Mapping[str, Any]) -> list[str]:
     """What a result's name has for settings other than the defaults."""
-    return f"-{crc32(repr(sorted(settings.items())).encode()):08x}" if settings else ""
+    return [f"{crc32(repr(sorted(settings.items())).encode()):08x}"] if settings else []
 
 
 def _facts(_: StudyTask, case: Case) -> Plain:

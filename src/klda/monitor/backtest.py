@@ -80,7 +80,8 @@ def backtest(
     monitor: Monitor, values: Mapping[str, Any], *, progress: Progress = silent, job: str | None = None
 ) -> Mapping[str, Any]:
     """What came out, as `klda.evaluation.summary` sums it up; it is kept, too."""
-    from klda.evaluation.backtest import run, write_result
+    from klda.evaluation.backtest import run
+    from klda.evaluation.kept import write_result
 
     request = asked(values)
     name = job or monitor.records.jobs.add("backtest", **request.model_dump(mode="json"))

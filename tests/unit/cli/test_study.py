@@ -6,7 +6,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from klda.cli.archives import list_sizes, policy_names, windows_to_test
+from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
+from klda.cli.inputs import Reading
 from klda.cli.output import estimate_text
 from klda.cli.study import study
 from klda.corpus.corpus import Corpus
@@ -15,7 +16,8 @@ from klda.corpus.simulation.files import write
 from klda.errors import SettingError
 from klda.evaluation import studies
 from klda.evaluation.archive import Archive
-from klda.types import KeywordSet
+from klda.evaluation.subjects import Subject
+from klda.types import KeywordSet, silent
 
 app = typer.Typer()
 app.command()(study)
@@ -37,14 +39,23 @@ def run(files, *options):
     return CliRunner().invoke(app, [*arguments, "--work", str(files / "work"), *options])
 
 
+def test_an_archive_is_read_again_when_a_file_in_its_folder_has_changed(tmp_path):
+    posts, subjects = tmp_path / "posts", [Subject("health", KeywordSet.of("hospital"))]
+    for seed in (1, 2):
+        write(World(weeks=2, posts_per_week=40 * seed, seed=seed), posts / "world.jsonl")
+        opened = open_replay(
+            [posts], subjects, Reading({}), "7d", work=tmp_path / "work", training=None, progress=silent
+        )
+        assert len(opened.archive.documents) == 80 * seed
+
+
 @pytest.fixture
 def overlaps(monkeypatch):
     """Finds half of the words in common, without asking anything."""
 
     def found(job):
         shares = {name: {"2": 0.5, "3": 0.5} for name in ("hellinger", "chance")}
-        week = studies.case_name(job.task)[len(job.task.subject.name) + 1 :]
-        return {"subject": job.task.subject.name, "week": week, "overlap": {"counting": shares}}
+        return studies.identity(job.task) | {"overlap": {"counting": shares}}
 
     monkeypatch.setattr(studies, "study_case", found)
 
@@ -90,6 +101,13 @@ def test_test_weeks_are_a_number_or_dates():
     for text, complaint in (("9", "has 4 windows"), ("soon", "dates like"), ("1999-01-01", "no window with that day")):
         with pytest.raises(SettingError, match=complaint):
             windows_to_test(text, archive)
+
+
+def test_a_day_that_is_cut_into_windows_names_all_of_them():
+    world = World(weeks=1, posts_per_week=300, seed=1)
+    archive = Archive(Corpus.from_posts(world, KeywordSet.of("hospital"), window="6h", workers=1))
+    day = archive.corpus.windows[8].start.date()
+    assert [archive.corpus.windows[w].start.hour for w in windows_to_test(day.isoformat(), archive)] == [0, 6, 12, 18]
 
 
 def test_an_interval_below_nought_reads_as_one():

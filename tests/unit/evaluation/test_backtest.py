@@ -6,8 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from klda.errors import SettingError
+from klda.corpus.corpus import Corpus
+from klda.errors import DataError, SettingError
 from klda.evaluation import backtest as module
+from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
 from klda.evaluation.open_loop import LAST_TRUTH, last_truth, score
@@ -15,6 +17,7 @@ from klda.evaluation.oracle import best_keywords
 from klda.evaluation.summary import closed_summary, open_summary
 from klda.evaluation.truth import TruthSettings, measure_truth, raw_ranking
 from klda.policies.registry import policy
+from klda.types import KeywordSet
 
 SETTINGS = BacktestSettings(
     policies=("counting", "frequent", "random", "static"), weeks=3, history="static", n_candidates=15
@@ -71,6 +74,38 @@ def test_the_same_seed_gives_the_same_result_whatever_else_runs(archive, corpus_
     one = list(run(tasks(archive, corpus_folder, tmp_path / "a", [health], alone, [5])))
     two = list(run(tasks(archive, corpus_folder, tmp_path / "b", [health], SETTINGS, [5])))
     assert one[0]["answers"]["random"]["scores"] == two[0]["answers"]["random"]["scores"]
+
+
+def test_windows_of_hours_are_cases_of_their_own(world, health, tmp_path, quick_truth):
+    corpus = Corpus.from_posts(world, health.keywords, window="12h", workers=1)
+    corpus.save(tmp_path / "corpus")
+    settings = replace(SETTINGS, policies=("frequent",), weeks=8)
+    windows = [20, 21, 22, 23]
+    results = list(run(tasks(Archive(corpus), tmp_path / "corpus", tmp_path / "work", [health], settings, windows)))
+    assert [r["week"] for r in results] == [str(corpus.windows[w]) for w in windows]
+    assert len({r["week"] for r in results}) == 4
+    assert len(quick_truth) == 4
+
+
+def test_a_window_with_too_few_posts_to_judge_is_said_to_be_so(archive, corpus_folder, health, tmp_path, monkeypatch):
+    def too_few(test, current, *, generator):
+        raise DataError("there are no documents")
+
+    monkeypatch.setattr(module, "measure_truth", too_few)
+    jobs = tasks(archive, corpus_folder, tmp_path, [health], SETTINGS, [5])
+    assert [(found["error"], found["counts"]) for found in run(jobs)] == [("there are no documents", False)]
+    assert list(run(jobs)) == list(run(jobs)), "it is known from then on"
+
+
+def test_other_keywords_or_labels_under_an_old_name_are_run_anew(archive, corpus_folder, health, tmp_path):
+    settings = replace(SETTINGS, policies=("static",), loop="closed", loop_weeks=2)
+    others = replace(health, keywords=KeywordSet.of("doctor")), replace(health, labels=frozenset({"climate"}))
+    before, other, judged = (
+        next(run(tasks(archive, corpus_folder, tmp_path, [subject], settings, []))) for subject in (health, *others)
+    )
+    assert before["weeks"][0]["keywords"] == health.keywords.texts
+    assert other["weeks"][0]["keywords"] == ("doctor",)
+    assert judged["weeks"][0]["recall"] != before["weeks"][0]["recall"]
 
 
 def test_last_weeks_truth_is_right_where_nothing_changes(archive, corpus_folder, health, tmp_path):
