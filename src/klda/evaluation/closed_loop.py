@@ -21,6 +21,7 @@ from klda.evaluation.subjects import Subject
 from klda.policies.candidates import assemble_candidates
 from klda.policies.places import USUAL_SOURCES
 from klda.policies.protocol import Policy
+from klda.policies.subject import FOUNDING_WINDOWS
 from klda.policies.viral import Viral
 from klda.selection.anchor import subject_distance
 from klda.types import Budget, KeywordSet
@@ -30,7 +31,6 @@ Ints = NDArray[np.int64]
 ORACLES = ("labels-last-week", "labels-next-week")
 """References that see labels: not policies, and named so that nobody takes them for one."""
 CAP_FACTOR = 1.5
-FOUNDING_WINDOWS = 2
 
 
 @dataclass(frozen=True)

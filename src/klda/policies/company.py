@@ -41,7 +41,7 @@ MAIN = 0.5
 """Share of the first keywords' posts from which on one of them is what the list is about."""
 MOST_NAMED = 3
 """Keywords that a reason names."""
-COMMON = 2e-4
+EVERYDAY = 2e-4
 """A word that makes up so much of the language at large is no news, whatever it does."""
 
 
@@ -179,7 +179,7 @@ def breaking(evidence: Evidence, first: Ints) -> Ints:
     bursting = shared_bursts(counts.astype(np.float64), _beside(evidence.last, listed, BESIDE), len(listed))
     found = np.setdiff1d(np.flatnonzero(bursting), evidence.current)
     frequency = _frequencies(evidence, found)
-    return found if frequency is None else found[frequency < COMMON]
+    return found if frequency is None else found[frequency < EVERYDAY]
 
 
 def untried_tags(evidence: Evidence, first: Ints, needed: float) -> Ints:

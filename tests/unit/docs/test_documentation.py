@@ -12,7 +12,7 @@ import pytest
 import klda
 from klda.cli.reference import reference
 from klda.errors import KldaError
-from klda.policies.registry import policies
+from klda.policies.registry import policies, policy
 
 ROOT = Path(__file__).parents[3]
 DOCS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -26,6 +26,22 @@ def test_every_policy_is_documented():
     text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
     missing = [name for name in policies() if f"`{name}`" not in text]
     assert not missing
+
+
+def test_every_setting_of_a_policy_is_documented_with_its_default():
+    text = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (`.*?`) \| `(.*?)` \| .+ \|$", text, re.MULTILINE)
+    shown = {
+        (name, setting): ast.literal_eval(default)
+        for setting, names, default in rows
+        for name in re.findall(r"`([\w-]+)`", names)
+    }
+    there = {
+        (name, setting): parameter.default
+        for name in policies()
+        for setting, parameter in inspect.signature(type(policy(name))).parameters.items()
+    }
+    assert shown == there
 
 
 def test_every_setting_of_the_model_is_documented_with_its_default():
