@@ -81,6 +81,8 @@ class Collector:
             await self._apart(self.monitor.records.volume.catch_up, self._store)  # a crash may have left it behind
             await self._collect(stop, job, between)
             await self.flush()
+            if self.counts.ended:  # what the table forgets must not lie beside it for ever
+                self.monitor.folder.upload.unlink(missing_ok=True)
             await self._apart(self._forget)
         except Exception as failure:
             error = str(failure) or type(failure).__name__

@@ -18,7 +18,6 @@ from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor, with_records
 from klda.monitor.settings import Settings
 from klda.monitor.uploads import Preview, discard, file_of, preview
-from klda.sources.live import source_of
 from klda.store import MonitorFolder, create_monitor
 from klda.types import Progress, silent
 
@@ -44,9 +43,8 @@ def create_from_upload(
         raise DataError("all posts lie in one window; choose a shorter one, so that there are at least two")
     folder = create_monitor(home, name, settings.to_toml())
     try:
-        place = folder.path / "posts.upload"
-        shutil.copyfile(file_of(home, upload), place)
-        settings = settings.model_copy(update={"source": {"kind": "replay", "posts": str(place.absolute())}})
+        shutil.copyfile(file_of(home, upload), folder.upload)
+        settings = settings.model_copy(update={"source": {"kind": "replay", "posts": str(folder.upload.absolute())}})
         folder.settings.write_text(settings.to_toml(), encoding="utf-8")
         with with_records(folder, settings) as monitor:
             reasons = dict.fromkeys(keywords.texts, "on the first list")
@@ -63,7 +61,8 @@ def create_from_upload(
 def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = None) -> str:
     """Stores the posts of the file, closes the windows that are over, and returns the proposal for the next.
 
-    When somebody stops it, the monitor goes, as if it had never been asked for.
+    The file goes when all of it is stored; a call after a crash goes on where the one before was. When somebody stops
+    it, the monitor goes, as if it had never been asked for.
     """
     from klda.monitor.propose import propose_within  # these bring what learning takes
     from klda.monitor.topics import learn_topics
@@ -88,7 +87,7 @@ def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = Non
 
 async def _collected(monitor: Monitor, progress: Progress) -> None:
     """Brings all posts in; the number of posts in the file is known since it was looked at."""
-    collector = Collector(monitor, source_of(monitor.settings.source_table()), progress=silent)
+    collector = Collector(monitor, monitor.source(), progress=silent)
     noted = monitor.records.journal.entries(action="create")
     total = next((int(entry.detail["posts"]) for entry in noted if "posts" in entry.detail), None)
 

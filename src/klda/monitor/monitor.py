@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from klda.corpus.posts import PostTable
 from klda.corpus.windows import Windowing
 from klda.monitor.settings import Settings, from_environment
 from klda.sources.live import Source, source_of
+from klda.sources.live.replay import Replay
 from klda.store import MonitorFolder, PostStore, Records, open_monitor
 from klda.store.records import now
 from klda.types import KeywordSet, Window
@@ -46,8 +48,11 @@ class Monitor:
         )
 
     def source(self) -> Source:
-        """The source, not yet connected."""
-        return source_of(self.settings.source_table())
+        """The source, not yet connected; a file that was handed in brings nothing more once all of it is stored."""
+        table, upload = self.settings.source_table(), self.folder.upload
+        if table.get("posts") == str(upload.absolute()) and not upload.exists():
+            return Replay(PostTable.of(()))
+        return source_of(table)
 
     def began(self) -> datetime:
         """When its first list became active."""
