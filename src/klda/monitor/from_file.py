@@ -14,8 +14,9 @@ from klda.corpus.matching import Matcher
 from klda.errors import DataError, KldaError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import Collector
+from klda.monitor.create import begin
 from klda.monitor.jobs import recorded
-from klda.monitor.monitor import Monitor, with_records
+from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.settings import Settings
 from klda.monitor.uploads import Preview, discard, file_of, preview
 from klda.store import MonitorFolder, create_monitor
@@ -37,8 +38,7 @@ def create_from_upload(
     """The folder of a new monitor that owns the uploaded file; `fill` is what brings the posts in."""
     seen = preview(home, upload)
     settings = settings_for(seen, values)
-    keywords = settings.first_keywords()
-    Matcher(keywords, adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    Matcher(settings.first_keywords(), adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
     if settings.windowing().holding(seen.begins) == settings.windowing().holding(seen.ends):
         raise DataError("all posts lie in one window; choose a shorter one, so that there are at least two")
     folder = create_monitor(home, name, settings.to_toml())
@@ -47,10 +47,8 @@ def create_from_upload(
         settings = settings.model_copy(update={"source": {"kind": "replay", "posts": str(folder.upload.absolute())}})
         folder.settings.write_text(settings.to_toml(), encoding="utf-8")
         with with_records(folder, settings) as monitor:
-            reasons = dict.fromkeys(keywords.texts, "on the first list")
             began = settings.windowing().holding(seen.begins).start
-            monitor.records.keywords.switch(keywords, decided_by=created_by, reasons=reasons, at=began)
-            monitor.records.journal.note(created_by, "create", name, keywords=list(keywords.texts), posts=seen.posts)
+            begin(monitor, began, created_by=created_by, posts=seen.posts)
     except (KldaError, OSError):
         shutil.rmtree(folder.path, ignore_errors=True)
         raise
@@ -88,7 +86,7 @@ def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = Non
 async def _collected(monitor: Monitor, progress: Progress) -> None:
     """Brings all posts in; the number of posts in the file is known since it was looked at."""
     collector = Collector(monitor, monitor.source(), progress=silent)
-    noted = monitor.records.journal.entries(action="create")
+    noted = monitor.records.journal.entries(action=MADE)
     total = next((int(entry.detail["posts"]) for entry in noted if "posts" in entry.detail), None)
 
     async def between() -> None:
