@@ -50,6 +50,21 @@ def test_mastodon_brings_posts_edits_and_deletions() -> None:
     run(test())
 
 
+def test_an_edit_that_its_deletion_has_overtaken_is_dropped() -> None:
+    async def test() -> None:
+        server = MastodonServer()
+        async with server.http.running(), Taking(mastodon(server)) as taking:
+            await opened(server, "")
+            await server.send(b"event: delete\ndata: 101\n\n")
+            await server.post(status(101, "corrected"), "status.update")
+            await server.post(status(102, "second"))
+            await taking.until(lambda: len(taking.events) == 2)
+        assert [type(event) for event in taking.events] == [Deleted, Received]
+        assert taking.ids == ["102"]
+
+    run(test())
+
+
 def test_mastodon_fills_what_it_missed_and_records_the_gap() -> None:
     async def test() -> None:
         server = MastodonServer()

@@ -25,7 +25,9 @@ class Batch:
     posts: list[Row] = field(default_factory=list)
     keywords: list[tuple[str, ...]] = field(default_factory=list)
     sample: list[Row] = field(default_factory=list)
-    deleted: list[str] = field(default_factory=list)
+    deleted: set[str] = field(default_factory=set)
+    edited: set[str] = field(default_factory=set)
+    """Ids of posts whose new text is among these; a post is never both."""
     gaps: list[Gap] = field(default_factory=list)
     characters: int = 0
     moved: bool = False
@@ -36,6 +38,8 @@ class Batch:
         """Takes in what the filter left of a burst."""
         for event in selection.events:
             if isinstance(event, Collected):
+                if event.edited:
+                    self._take_back(event.row.id)
                 self.characters += len(event.row.text)
                 if event.keywords:
                     self.posts.append(event.row)
@@ -43,11 +47,20 @@ class Batch:
                 if event.sampled:
                     self.sample.append(event.row)
             elif isinstance(event, Deleted):
-                self.deleted.append(event.id)
+                self.deleted.add(event.id)
+                self.edited.discard(event.id)
             elif isinstance(event, Gap):
                 self.gaps.append(event)
         self.moved |= selection.cursor != self.cursor
         self.cursor = selection.cursor
+
+    def _take_back(self, name: str) -> None:
+        """Makes room for the new text of a post."""
+        self.deleted.discard(name)
+        self.edited.add(name)
+        kept = [(row, carried) for row, carried in zip(self.posts, self.keywords, strict=True) if row.id != name]
+        self.posts, self.keywords = [row for row, _ in kept], [carried for _, carried in kept]
+        self.sample = [row for row in self.sample if row.id != name]
 
     @property
     def n_events(self) -> int:

@@ -1,7 +1,7 @@
 """Collecting: source → filter → batches → store, from where the last run stopped, until told to stop.
 
-A batch is committed with the cursor after it; whatever is lost with a process comes again from that cursor. Deletions
-and gaps are noted before the cursor passes them.
+A batch is committed with the cursor after it; whatever is lost with a process comes again from that cursor. Deletions,
+edits and gaps are noted before the cursor passes them.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ class Collector:
             await self._apart(self.monitor.records.volume.catch_up, self._store)  # a crash may have left it behind
             await self._collect(stop, job, between)
             await self.flush()
+            if self.counts.ended:  # what the table forgets must not lie beside it for ever
+                self.monitor.folder.upload.unlink(missing_ok=True)
             await self._apart(self._forget)
         except Exception as failure:
             error = str(failure) or type(failure).__name__
@@ -137,6 +139,7 @@ class Collector:
     def _commit(self) -> None:
         batch, records, source = self._batch, self.monitor.records, self.source.name
         records.deletions.note(source, batch.deleted)
+        records.deletions.note(source, batch.edited, edited=True)
         for gap in batch.gaps:
             self._note(gap)
         appended = self._store.append(
@@ -146,6 +149,7 @@ class Collector:
             batch=self._number + 1,
             cursor=batch.cursor or "",
             sample=batch_of(batch.sample),
+            edited=batch.edited,
         )
         records.volume.catch_up(self._store)
         self._number += 1
@@ -182,12 +186,12 @@ class Collector:
         return await asyncio.get_running_loop().run_in_executor(self._aside, work, *arguments)
 
     def _forget(self) -> None:
-        """Deletes what was deleted at the source; once a day from the table's history, too."""
+        """Deletes what was deleted or replaced at the source; once a day from the table's history, too."""
         if is_due(self.monitor):
             forget(self.monitor, self._store)
             return
-        if self.monitor.records.deletions.carry_out(self._store):
-            self.monitor.records.volume.catch_up(self._store)
+        self.monitor.records.deletions.carry_out(self._store)
+        self.monitor.records.volume.catch_up(self._store)
         withdraw_reports(self.monitor)
 
 

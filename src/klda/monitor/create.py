@@ -8,10 +8,11 @@ from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from klda.corpus.matching import Matcher
 from klda.errors import DataError, KldaError
-from klda.monitor.monitor import with_records
+from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.settings import Settings
 from klda.sources.live import Received, Source, source_of
 from klda.store import MonitorFolder, create_monitor
@@ -33,8 +34,7 @@ def create(
     ('health', 'drug')
     """
     settings = settings.with_absolute_paths()
-    keywords = settings.first_keywords()
-    Matcher(keywords, adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    Matcher(settings.first_keywords(), adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
     source = source_of(settings.source_table())
     began = clock()
     if settings.by_event_time:
@@ -42,13 +42,20 @@ def create(
     folder = create_monitor(home, name, settings.to_toml())
     try:
         with with_records(folder, settings, clock) as monitor:
-            reasons = dict.fromkeys(keywords.texts, "on the first list")
-            monitor.records.keywords.switch(keywords, decided_by=created_by, reasons=reasons, at=began)
-            monitor.records.journal.note(created_by, "create", name, keywords=list(keywords.texts))
+            begin(monitor, began, created_by=created_by)
     except KldaError:
         shutil.rmtree(folder.path)
         raise
     return folder
+
+
+def begin(monitor: Monitor, at: datetime, *, created_by: str, **facts: Any) -> None:
+    """Lets the first list hold from a time on, and notes what was asked for when the monitor was made."""
+    keywords, records = monitor.settings.first_keywords(), monitor.records
+    reasons = dict.fromkeys(keywords.texts, "on the first list")
+    records.keywords.switch(keywords, decided_by=created_by, reasons=reasons, at=at)
+    facts = {"keywords": list(keywords.texts)} | monitor.settings.lasting() | facts
+    records.journal.note(created_by, MADE, monitor.name, **facts)
 
 
 async def _first_time(source: Source) -> datetime:

@@ -14,11 +14,11 @@ from klda.corpus.matching import Matcher
 from klda.errors import DataError, KldaError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import Collector
+from klda.monitor.create import begin
 from klda.monitor.jobs import recorded
-from klda.monitor.monitor import Monitor, with_records
+from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.settings import Settings
 from klda.monitor.uploads import Preview, discard, file_of, preview
-from klda.sources.live import source_of
 from klda.store import MonitorFolder, create_monitor
 from klda.types import Progress, silent
 
@@ -38,21 +38,17 @@ def create_from_upload(
     """The folder of a new monitor that owns the uploaded file; `fill` is what brings the posts in."""
     seen = preview(home, upload)
     settings = settings_for(seen, values)
-    keywords = settings.first_keywords()
-    Matcher(keywords, adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    Matcher(settings.first_keywords(), adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
     if settings.windowing().holding(seen.begins) == settings.windowing().holding(seen.ends):
         raise DataError("all posts lie in one window; choose a shorter one, so that there are at least two")
     folder = create_monitor(home, name, settings.to_toml())
     try:
-        place = folder.path / "posts.upload"
-        shutil.copyfile(file_of(home, upload), place)
-        settings = settings.model_copy(update={"source": {"kind": "replay", "posts": str(place.absolute())}})
+        shutil.copyfile(file_of(home, upload), folder.upload)
+        settings = settings.model_copy(update={"source": {"kind": "replay", "posts": str(folder.upload.absolute())}})
         folder.settings.write_text(settings.to_toml(), encoding="utf-8")
         with with_records(folder, settings) as monitor:
-            reasons = dict.fromkeys(keywords.texts, "on the first list")
             began = settings.windowing().holding(seen.begins).start
-            monitor.records.keywords.switch(keywords, decided_by=created_by, reasons=reasons, at=began)
-            monitor.records.journal.note(created_by, "create", name, keywords=list(keywords.texts), posts=seen.posts)
+            begin(monitor, began, created_by=created_by, posts=seen.posts)
     except (KldaError, OSError):
         shutil.rmtree(folder.path, ignore_errors=True)
         raise
@@ -63,7 +59,8 @@ def create_from_upload(
 def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = None) -> str:
     """Stores the posts of the file, closes the windows that are over, and returns the proposal for the next.
 
-    When somebody stops it, the monitor goes, as if it had never been asked for.
+    The file goes when all of it is stored; a call after a crash goes on where the one before was. When somebody stops
+    it, the monitor goes, as if it had never been asked for.
     """
     from klda.monitor.propose import propose_within  # these bring what learning takes
     from klda.monitor.topics import learn_topics
@@ -88,8 +85,8 @@ def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = Non
 
 async def _collected(monitor: Monitor, progress: Progress) -> None:
     """Brings all posts in; the number of posts in the file is known since it was looked at."""
-    collector = Collector(monitor, source_of(monitor.settings.source_table()), progress=silent)
-    noted = monitor.records.journal.entries(action="create")
+    collector = Collector(monitor, monitor.source(), progress=silent)
+    noted = monitor.records.journal.entries(action=MADE)
     total = next((int(entry.detail["posts"]) for entry in noted if "posts" in entry.detail), None)
 
     async def between() -> None:

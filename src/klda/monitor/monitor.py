@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from klda.corpus.posts import PostTable
 from klda.corpus.windows import Windowing
+from klda.errors import SettingError
 from klda.monitor.settings import Settings, from_environment
 from klda.sources.live import Source, source_of
+from klda.sources.live.replay import Replay
 from klda.store import MonitorFolder, PostStore, Records, open_monitor
 from klda.store.records import now
 from klda.types import KeywordSet, Window
+
+MADE = "create"
+"""The entry of the audit log that says with which settings a monitor was made."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,11 @@ class Monitor:
         )
 
     def source(self) -> Source:
-        """The source, not yet connected."""
-        return source_of(self.settings.source_table())
+        """The source, not yet connected; a file that was handed in brings nothing more once all of it is stored."""
+        table, upload = self.settings.source_table(), self.folder.upload
+        if table.get("posts") == str(upload.absolute()) and not upload.exists():
+            return Replay(PostTable.of(()))
+        return source_of(table)
 
     def began(self) -> datetime:
         """When its first list became active."""
@@ -63,17 +72,36 @@ class Monitor:
 @contextmanager
 def opened(home: Path, name: str, *, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
     """The monitor of this name, for as long as the block lasts."""
-    folder = open_monitor(home, name)
+    with opened_in(open_monitor(home, name), clock) as monitor:
+        yield monitor
+
+
+@contextmanager
+def opened_in(folder: MonitorFolder, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
+    """The monitor in a folder, for as long as the block lasts; SettingError where a setting that lasts was changed."""
     with with_records(folder, Settings.load(folder.settings), clock) as monitor:
+        _check_lasting(monitor)
         yield monitor
 
 
 @contextmanager
 def with_records(folder: MonitorFolder, settings: Settings, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
-    """The monitor in a folder, for as long as the block lasts."""
+    """A monitor with these settings, for as long as the block lasts; for whoever makes it."""
     address = settings.storage.database
     records = folder.records(None if address is None else from_environment(address), clock=clock)
     try:
         yield Monitor(folder, settings, records, clock)
     finally:
         records.close()
+
+
+def _check_lasting(monitor: Monitor) -> None:
+    """Refuses settings by which what is stored would mean something else than when it came."""
+    made = monitor.records.journal.entries(1, action=MADE)
+    for name, value in monitor.settings.lasting().items():
+        before = made[0].detail.get(name, value) if made else value
+        if before != value:
+            raise SettingError(
+                f"{monitor.folder.settings}: {name} was {before!r} when the monitor was made, and what it has stored "
+                f"goes by that (given: {value!r}); put {before!r} back, or make another monitor"
+            )

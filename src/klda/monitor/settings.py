@@ -23,6 +23,8 @@ from klda.types import Budget, KeywordSet
 Approval = Literal["manual", "auto"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
+LASTING = ("window", "zone", "sample")
+"""Settings that hold for as long as a monitor lives: what it stored is cut and weighed by them."""
 EVENT_TIME = ("replay",)
 """Kinds of source that play the past again: their windows end by the times of the posts, not by the clock."""
 _PATHS = {"replay": "posts", "folder": "path", "jetstream": "dictionary"}
@@ -192,6 +194,10 @@ class Settings(_Table):
     def windowing(self) -> Windowing:
         """How time is cut."""
         return Windowing(self.window, self.zone)
+
+    def lasting(self) -> dict[str, Any]:
+        """Those that must not change once the monitor is made."""
+        return {name: getattr(self, name) for name in LASTING}
 
     def text(self) -> TextSettings:
         """How text becomes words."""

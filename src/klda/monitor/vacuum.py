@@ -7,6 +7,7 @@ either.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -45,7 +46,9 @@ def forget(monitor: Monitor, store: PostStore, older_than: str | None = None, *,
     deleted = records.deletions.carry_out(store)
     expired: list[Window] = []
     if retention is not None:
-        expired = store.expire(monitor.clock() - parse_length(retention))
+        before = monitor.clock() - parse_length(retention)
+        expired = store.expire(before)
+        _drop_upload(monitor, before)
         _withdraw(monitor, expired)
         old = {window.start for window in expired}
         drop_models(monitor, [m for m in records.journal.models(100_000) if m.window_start in old])
@@ -63,6 +66,13 @@ def is_due(monitor: Monitor) -> bool:
     """Whether the last vacuum was a day ago, or never."""
     last = monitor.records.journal.entries(1, action=ACTION)
     return not last or monitor.clock() - last[0].at >= EVERY
+
+
+def _drop_upload(monitor: Monitor, before: datetime) -> None:
+    """Deletes a file that was handed in before this time and never stored to its end: all its posts are older."""
+    with suppress(FileNotFoundError):
+        if monitor.folder.upload.stat().st_mtime <= before.timestamp():
+            monitor.folder.upload.unlink()
 
 
 def _withdraw(monitor: Monitor, expired: Iterable[Window]) -> None:

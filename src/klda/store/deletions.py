@@ -1,7 +1,8 @@
-"""Posts deleted at their source: noted as they come, forgotten together.
+"""Posts deleted or edited at their source: noted as they come, forgotten together.
 
 A note is durable before the cursor moves past the event that told of it, so that no crash loses one; and forgetting
-many posts at once rewrites few files. It can be repeated at will.
+many posts at once rewrites few files. It can be repeated at will. Of an edited post the row that came last stays: where
+a crash came between the note and the new row, that is the old one, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class Deletions:
-    """The deletions of one monitor that wait to be carried out."""
+    """The deletions and edits of one monitor that wait to be carried out."""
 
     database: Database
     monitor: str
@@ -31,29 +32,34 @@ class Deletions:
     proposals: Proposals
     topics: Topics
 
-    def note(self, source: str, ids: Iterable[str]) -> None:
-        """Notes posts that a source has deleted; call it before the batch whose cursor lies behind them."""
-        now = self.clock()
-        rows = [{"monitor": self.monitor, "source": source, "post": name, "noted": now} for name in dict.fromkeys(ids)]
-        if rows:
-            self.database.write(lambda c: upsert(c, schema.deletions, rows))
+    def note(self, source: str, ids: Iterable[str], *, edited: bool = False) -> None:
+        """Notes posts that a source has deleted or edited; call it before the batch whose cursor lies behind them.
 
-    def pending(self, limit: int = _AT_ONCE) -> list[tuple[str, str]]:
-        """Source and id of the posts noted first."""
+        What is noted last of a post holds.
+        """
+        row = {"monitor": self.monitor, "source": source, "noted": self.clock(), "edited": edited}
+        rows = [row | {"post": name} for name in dict.fromkeys(ids)]
+        if rows:
+            self.database.write(lambda c: upsert(c, schema.deletions, rows, replace=["edited"]))
+
+    def pending(self, limit: int = _AT_ONCE) -> list[tuple[str, str, bool]]:
+        """Source and id of the posts noted first, and whether they were edited."""
         t = schema.deletions
-        query = select(t.c.source, t.c.post).where(t.c.monitor == self.monitor).order_by(t.c.noted, t.c.post)
-        return self.database.read(lambda c: [(source, post) for source, post in c.execute(query.limit(limit))])
+        query = select(t.c.source, t.c.post, t.c.edited).where(t.c.monitor == self.monitor)
+        query = query.order_by(t.c.noted, t.c.post).limit(limit)
+        return self.database.read(lambda c: [(source, post, edited) for source, post, edited in c.execute(query)])
 
     def carry_out(self, posts: PostStore) -> int:
-        """Deletes what was noted from the posts and from all examples; returns how many posts went.
+        """Deletes what was noted from the posts and from all examples; returns how many posts were deleted.
 
         Call it every hour or so, as the one writer; `PostStore.vacuum` then takes them from the table's history.
         """
         deleted = 0
         while pending := self.pending():
-            for source in dict.fromkeys(source for source, _ in pending):
-                ids = [post for origin, post in pending if origin == source]
-                deleted += posts.delete(ids, source=source)
+            for source, edited in dict.fromkeys((source, edited) for source, _, edited in pending):
+                ids = [post for origin, post, kind in pending if (origin, kind) == (source, edited)]
+                went = posts.delete(ids, source=source, but_newest=edited)
+                deleted += 0 if edited else went
                 shown = [posts.stored_id(name) for name in ids]
                 self.proposals.withdraw_examples(shown)
                 self.topics.withdraw_examples(shown)

@@ -66,7 +66,9 @@ _TOPICS = (
         PRIMARY KEY (monitor, window_start))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORDS, _VOLUME, _TOPICS)
+_EDITS = ("ALTER TABLE deletions ADD COLUMN edited BOOLEAN NOT NULL DEFAULT FALSE",)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORDS, _VOLUME, _TOPICS, _EDITS)
 
 _APPEND_ONLY = {
     "sqlite": (

@@ -9,6 +9,7 @@
   backtests/   what came out of backtests
   jobs/        locks of those who work on a job
   key          the secret behind pseudonyms, readable by its owner only
+  posts.upload the file that it was made of, until all of that is in the table
   lock         held by the one process that writes
 """
 
@@ -53,6 +54,11 @@ class MonitorFolder:
     def models(self) -> Path:
         """The folder of its models."""
         return self.path / "models"
+
+    @property
+    def upload(self) -> Path:
+        """The file of posts that it was made of, where it was; nothing lies there once all of it is stored."""
+        return self.path / "posts.upload"
 
     @property
     def being_written(self) -> bool:

@@ -2,7 +2,8 @@
 
 A batch lands exactly once. Its rows, its number and the source's cursor are one commit: after a crash the table holds
 all of them or none, the source goes on from the cursor, and a batch whose number is already there is skipped. A source
-that steps back brings posts again; those stored lately are dropped. One process writes at a time (`klda.store.lock`);
+that steps back brings posts again; those stored lately are dropped. The new text of an edited post is stored at once,
+its old row goes with the next deletions (`klda.store.deletions`). One process writes at a time (`klda.store.lock`);
 any number read meanwhile, each from the version that it opened.
 """
 
@@ -109,6 +110,7 @@ class PostStore:
         batch: int,
         cursor: str,
         sample: pa.RecordBatch | pa.Table | None = None,
+        edited: Iterable[str] = (),
     ) -> Appended:
         """Commits a batch in one step: its posts, the posts drawn for the unfiltered sample, and the cursor after them.
 
@@ -116,6 +118,7 @@ class PostStore:
         keywords: the texts of the keywords that each post carries.
         batch: one more than that of `position(source)`, 1 at first. A batch that is already stored is skipped, so that
             the same call may be made again after any error.
+        edited: ids whose rows are new texts of posts that may be stored; note them in `Deletions` first.
         """
         with guarded(self.uri, "be written"):
             if self._small_files >= _COMPACT_AFTER:
@@ -129,7 +132,7 @@ class PostStore:
             given = self._rows(posts, keywords, source, batch)
             if sample is not None:
                 given = pa.concat_tables([given, self._rows(sample, None, source, batch)])
-            new = self._without_known(given, source)
+            new = self._without_known(given, source, [self.stored_id(name) for name in edited])
             positions = commits.positions(table) | {source: Position(batch, cursor)}
             write_deltalake(
                 table,
@@ -149,12 +152,12 @@ class PostStore:
         made = rows(posts, keywords, source=source, batch=batch, windowing=self.windowing)
         return self._pseudonyms.hide(made) if self._pseudonyms else made
 
-    def _without_known(self, given: pa.Table, source: str) -> pa.Table:
-        """The rows that are not stored yet, as far as the newest ids tell."""
+    def _without_known(self, given: pa.Table, source: str, edited: Sequence[str]) -> pa.Table:
+        """The rows that are not stored yet, as far as the newest ids tell, or that were edited."""
         parts = []
         for part in (False, True):
             own = _part(given, part)
-            parts.append(own.filter(self._known(source, part).fresh(own.column("id"))))
+            parts.append(own.filter(self._known(source, part).fresh(own.column("id"), edited)))
         return pa.concat_tables(parts)
 
     def _known(self, source: str, part: bool) -> RecentIds:
@@ -210,13 +213,19 @@ class PostStore:
 
     # Forgetting
 
-    def delete(self, ids: Iterable[str], *, source: str | None = None) -> int:
-        """How many posts with these ids were deleted. `vacuum` then takes them from the table's history, too."""
+    def delete(self, ids: Iterable[str], *, source: str | None = None, but_newest: bool = False) -> int:
+        """How many posts with these ids were deleted. `vacuum` then takes them from the table's history, too.
+
+        but_newest: whether the rows of the last batch that brought an id stay, as of a post that was edited.
+        """
         chosen = pc.field("id").isin([self.stored_id(name) for name in ids])
         if source is not None:
             chosen &= pc.field("source") == source
         with guarded(self.uri, "be deleted"):
-            gone = self._newest().to_pyarrow_dataset().to_table(columns=["id", "source", *TALLIED], filter=chosen)
+            columns = ["id", "source", "batch", *TALLIED]
+            gone = self._newest().to_pyarrow_dataset().to_table(columns=columns, filter=chosen)
+            if but_newest:
+                gone = _outdated(gone)
             found = gone.column("id").unique()
             for at in range(0, len(found), _DELETED_AT_ONCE):  # all rows of an id go in one commit, with their counts
                 self._delete(gone.filter(pc.is_in(gone.column("id"), found.slice(at, _DELETED_AT_ONCE))))
@@ -229,9 +238,10 @@ class PostStore:
     def _delete(self, gone: pa.Table) -> None:
         """Deletes these rows, and says in the same commit by how much the counts shrink."""
         table = self._newest()
-        predicate = " AND ".join(
-            f"{name} IN {_sql_list(gone.column(name).unique().to_pylist())}" for name in ("window", "source", "id")
-        )
+        named = zip(gone.column("id").to_pylist(), gone.column("batch").to_pylist(), strict=True)
+        wanted = {name: gone.column(name).unique().to_pylist() for name in ("window", "source")}
+        wanted["concat(id, ' ', batch)"] = [f"{name} {batch}" for name, batch in dict.fromkeys(named)]
+        predicate = " AND ".join(f"{name} IN {_sql_list(values)}" for name, values in wanted.items())
         note = commits.properties(commits.positions(table), negative(tally(gone)))
         table.delete(predicate, commit_properties=note, writer_properties=WRITER)
 
@@ -276,6 +286,13 @@ class PostStore:
 
 def _part(table: pa.Table, sample: bool) -> pa.Table:
     return table.filter(pc.equal(table.column("sample"), sample))
+
+
+def _outdated(rows: pa.Table) -> pa.Table:
+    """The rows of each id that a later batch has brought again."""
+    named = list(zip(rows.column("id").to_pylist(), rows.column("batch").to_pylist(), strict=True))
+    newest = dict(sorted(named))  # of equal ids the last batch comes last
+    return rows.filter(pa.array([batch < newest[name] for name, batch in named], pa.bool_()))
 
 
 def _sql_list(values: Iterable[str]) -> str:

@@ -40,12 +40,12 @@ class RecentIds:
         self._ring[(self._added + np.arange(len(new))) % len(self._ring)] = new
         self._added += len(new)
 
-    def fresh(self, ids: pa.Array | pa.ChunkedArray) -> pa.Array:
-        """Which ids are neither remembered nor met before among themselves."""
+    def fresh(self, ids: pa.Array | pa.ChunkedArray, again: Iterable[str] = ()) -> pa.Array:
+        """Which ids are neither remembered, save those that may come again, nor met before among themselves."""
         digests = self._digests(ids.to_pylist())
         new = np.zeros(len(digests), dtype=np.bool_)
         new[np.unique(digests, return_index=True)[1]] = True
-        return pa.array(new & ~np.isin(digests, self._ring[: len(self)]))
+        return pa.array(new & (~np.isin(digests, self._ring[: len(self)]) | np.isin(digests, self._digests(again))))
 
     def _digests(self, ids: Iterable[str]) -> NDArray[np.uint64]:
         encoded = (name.encode("utf-8", "surrogatepass") for name in ids)

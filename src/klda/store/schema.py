@@ -220,4 +220,5 @@ deletions = Table(
     _text("source", primary_key=True),
     _text("post", primary_key=True),
     _time("noted"),
+    Column("edited", Boolean, nullable=False),
 )

@@ -8,12 +8,12 @@ database that was lost or restored catches up. Posts that expire stay counted; p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, literal, select, update
 
 from klda.store import schema
 from klda.store.database import Database, upsert
@@ -23,6 +23,8 @@ from klda.store.tally import ALL, Count
 from klda.types import Window
 
 Period = Literal["hour", "day", "window"]
+
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ class Volume:
                 for window in replaced:
                     self._clear(connection, window)
                 upsert(connection, schema.volume, rows, add=["posts", "alone"])
+                self._add_up_days(connection, replaced)
 
         self.database.write(work)
 
@@ -126,9 +129,24 @@ class Volume:
         self._advance(since, version, (c for window in windows for c in posts.count(window)), windows)
 
     def _clear(self, connection: Connection, window: Window) -> None:
+        """Takes out the counts of a window and its hours; the first of them may begin before it."""
         v = schema.volume
-        inside = (v.c.monitor == self.monitor) & (v.c.start >= window.start) & (v.c.start < window.end)
-        connection.execute(delete(v).where(inside))
+        starts: dict[Period, datetime] = {"window": window.start, "hour": window.start.replace(minute=0, second=0)}
+        for period, start in starts.items():
+            inside = (v.c.period == period) & (v.c.start >= start) & (v.c.start < window.end)
+            connection.execute(delete(v).where(v.c.monitor == self.monitor, inside))
+
+    def _add_up_days(self, connection: Connection, windows: Collection[Window]) -> None:
+        """Makes the days of these windows the sums of their hours: some may be of windows that have expired."""
+        v = schema.volume
+        for day in sorted({day for window in windows for day in _days(window)}):
+            inside = (v.c.monitor == self.monitor) & (v.c.start >= day) & (v.c.start < day + _DAY)
+            connection.execute(delete(v).where(inside, v.c.period == "day"))
+            row: dict[str, Any] = {"sample": v.c.sample, "keyword": v.c.keyword}
+            row |= {"monitor": literal(self.monitor), "period": literal("day"), "start": literal(day, v.c.start.type)}
+            row |= {"posts": func.sum(v.c.posts), "alone": func.sum(v.c.alone)}
+            hours = select(*row.values()).where(inside, v.c.period == "hour").group_by(v.c.sample, v.c.keyword)
+            connection.execute(insert(v).from_select(list(row), hours))
 
     def _rows(self, counts: Iterable[Count]) -> list[dict[str, Any]]:
         """The changes of each row of the table, each row once."""
@@ -150,3 +168,11 @@ class Volume:
             {"monitor": self.monitor, "posts": n, "alone": alone[place], **dict(zip(names, place, strict=True))}
             for place, n in posts.items()
         ]
+
+
+def _days(window: Window) -> Iterator[datetime]:
+    """The days, in UTC, that a window touches."""
+    day = window.start.replace(hour=0, minute=0, second=0)
+    while day < window.end:
+        yield day
+        day += _DAY

@@ -13,8 +13,7 @@ from typing import Annotated
 
 from fastapi import Depends, HTTPException, Path, Request
 
-from klda.monitor.monitor import Monitor, with_records
-from klda.monitor.settings import Settings
+from klda.monitor.monitor import Monitor, opened_in
 from klda.store import MonitorFolder, list_monitors
 from klda.web.settings import StudioSettings
 
@@ -67,7 +66,7 @@ class Studio:
             if known is not None and known[0] == changed:
                 return known[1]
             stack = ExitStack()
-            monitor = stack.enter_context(with_records(folder, Settings.load(folder.settings)))
+            monitor = stack.enter_context(opened_in(folder))
             if known is not None:
                 known[2].close()
             self._open[folder.name] = (changed, monitor, stack)

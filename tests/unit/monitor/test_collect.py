@@ -12,7 +12,8 @@ from klda.monitor.collect import Collector, Counts, collect
 from klda.monitor.monitor import Monitor
 from klda.policies.proposal import Example, Proposal, Reason
 from klda.sources.formats.outcome import batch_of
-from klda.sources.live import Deleted, Gap
+from klda.sources.live import Deleted, Event, Gap, Received
+from klda.store import PostStore
 from klda.types import Keyword, KeywordSet
 from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
 
@@ -26,6 +27,15 @@ def gathered(monitor: Monitor, source: Scripted) -> Counts:
 def stored(monitor: Monitor, *, sample: bool = False) -> list[str]:
     posts = monitor.posts().read(sample=sample)
     return sorted(name for batch in posts.batches() for name in batch.column("id").to_pylist())
+
+
+def texts(monitor: Monitor, *, sample: bool = False) -> dict[str, list[str]]:
+    """The texts of the rows of each id."""
+    found: dict[str, list[str]] = {}
+    for batch in monitor.posts().read(sample=sample).batches():
+        for name, text in zip(batch.column("id").to_pylist(), batch.column("text").to_pylist(), strict=True):
+            found.setdefault(name, []).append(text)
+    return found
 
 
 def test_posts_that_carry_a_keyword_are_stored_with_it(monitor: Monitor) -> None:
@@ -88,6 +98,79 @@ def test_a_post_deleted_at_its_source_leaves_the_table_and_the_examples(monitor:
 def test_a_post_and_its_deletion_in_one_burst_leave_nothing(monitor: Monitor) -> None:
     gathered(monitor, Scripted([*received(row("a")), Deleted("a")]))
     assert stored(monitor) == []
+
+
+def test_an_edit_takes_the_place_of_the_stored_post(make: Make) -> None:
+    with make(sample=1.0) as monitor:
+        gathered(monitor, Scripted(received(row("a"), row("b"))))
+        name = monitor.records.proposals.save(
+            Proposal(
+                policy="static",
+                current=KeywordSet.of("hospital"),
+                reasons=(Reason(Keyword("ward"), "add", "why", examples=(Example("a", "the hospital"),)),),
+            )
+        )
+        edit = Received(row("a", "the doctor"), edited=True)
+        gathered(monitor, Scripted([], [edit, *received(row("a"))]))
+        assert texts(monitor) == texts(monitor, sample=True) == {"a": ["the doctor"], "b": ["the hospital"]}
+        volume = monitor.records.volume.series("window", keywords=["", "hospital", "doctor"])
+        assert [(point.keyword, point.posts) for point in volume] == [("", 2), ("doctor", 1), ("hospital", 1)]
+        assert not monitor.records.proposals.get(name).proposal.reasons[0].examples, "it quotes the old text"
+
+
+def test_a_post_and_its_edit_in_one_burst_leave_the_new_text(make: Make) -> None:
+    with make(sample=1.0) as monitor:
+        gathered(monitor, Scripted([*received(row("a")), Received(row("a", "no more of it"), edited=True)]))
+        assert (stored(monitor), texts(monitor, sample=True)) == ([], {"a": ["no more of it"]})
+
+
+WITHOUT, WITH = (Received(row("a", text), edited=True) for text in ("no more of it", "the doctor"))
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+@pytest.mark.parametrize(
+    ("changes", "left"),
+    [([WITHOUT], {}), ([WITHOUT, WITH], {"a": ["the doctor"]}), ([WITH, WITHOUT], {}), ([WITH, Deleted("a")], {})],
+    ids=["keywords gone", "keywords back", "keywords gone again", "deleted"],
+)
+def test_what_happened_last_to_a_post_holds(
+    monitor: Monitor,
+    changes: list[Event],
+    left: dict[str, list[str]],
+    at_once: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(batches, "MOST_EVENTS", at_once)
+    gathered(monitor, Scripted(received(row("a")), *([change] for change in changes)))
+    assert texts(monitor) == left
+
+
+def test_an_old_post_that_is_edited_has_one_row(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PostStore.__init__.__kwdefaults__, "remembered", 1)
+    gathered(monitor, Scripted(received(*(row(name) for name in "abc"))))
+    edits = [[Received(row(name, f"the doctor {name}"), edited=True)] for name in "ab"]
+    gathered(monitor, Scripted([], *edits, received(row("d"))))
+    assert texts(monitor) == {"a": ["the doctor a"], "b": ["the doctor b"]} | {name: ["the hospital"] for name in "cd"}
+
+
+@pytest.mark.parametrize("dies", ["append", "delete"])
+def test_an_edit_loses_nothing_when_the_process_dies(
+    monitor: Monitor, dies: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gathered(monitor, Scripted(received(row("a"))))
+    source = Scripted([], [Received(row("a", "the doctor"), edited=True)])
+
+    def dying(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"klda.store.posts.PostStore.{dies}", dying)
+        with pytest.raises(KeyboardInterrupt):
+            gathered(monitor, source)
+    monitor.records.deletions.carry_out(monitor.posts())
+    assert texts(monitor) == {"a": ["the hospital" if dies == "append" else "the doctor"]}
+    gathered(monitor, source)
+    assert texts(monitor) == {"a": ["the doctor"]}
 
 
 def test_gaps_are_recorded_and_those_that_were_filled_are_in_the_audit_log(monitor: Monitor) -> None:

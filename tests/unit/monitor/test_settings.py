@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from klda.errors import SettingError
+from klda.monitor.monitor import Monitor, opened
 from klda.monitor.settings import Settings, from_environment
 from klda.sources.live import source_of
+
+Make = Callable[..., AbstractContextManager[Monitor]]
 
 SMALL = {"subject": "health", "keywords": ["health", "drug"], "source": "jetstream"}
 
@@ -107,3 +112,15 @@ def test_a_secret_of_the_object_storage_must_come_from_the_environment() -> None
     assert "hush-hush" not in str(failure.value)
     settings = Settings.of(storage("env:MY_SECRET"))
     assert settings.storage.options["aws_secret_access_key"] == "env:MY_SECRET"
+
+
+@pytest.mark.parametrize(("name", "other"), [("window", "1d"), ("zone", "Europe/Berlin"), ("sample", 0.5)])
+def test_what_stored_posts_go_by_cannot_be_changed(make: Make, name: str, other: object) -> None:
+    with make() as monitor:
+        folder, before = monitor.folder, monitor.settings
+    folder.settings.write_text(before.model_copy(update={name: other}).to_toml())
+    with pytest.raises(SettingError, match=f"{name} was {getattr(before, name)!r} when .*given: {other!r}"):
+        opened(folder.path.parent, folder.name).__enter__()
+    folder.settings.write_text(before.model_copy(update={"novelty": 0.9}).to_toml())
+    with opened(folder.path.parent, folder.name) as again:
+        assert again.settings.lasting() == before.lasting()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -15,11 +18,14 @@ from klda.errors import DataError, SettingError
 from klda.monitor import background
 from klda.monitor.backtest import asked, backtest, result, results
 from klda.monitor.choices import load_choices, read_choices
+from klda.monitor.collect import collect
 from klda.monitor.from_file import create_from_upload, fill
 from klda.monitor.jobs import GRACE, recent, recorded, the_job
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.vacuum import vacuum
 from klda.policies.choices import reselect, what_if
-from klda.store import list_monitors
+from klda.store import Appended, PostStore, list_monitors
+from klda.store.records import now
 from klda.types import silent
 from tests.unit.monitor.uploading import VALUES, sent
 
@@ -49,6 +55,58 @@ def test_a_monitor_is_made_of_an_upload(monitor: Monitor) -> None:
     assert {job.kind for job in recent(monitor)} >= {"collect", "create", "topics"}
     assert monitor.records.topics.latest() is not None
     assert monitor.records.journal.entries(action="create")[0].who == "ann"
+
+
+# The file that was handed in
+
+
+def test_the_file_is_gone_once_its_posts_are_stored_and_nobody_misses_it(monitor: Monitor) -> None:
+    assert not monitor.folder.upload.exists()
+    counts = asyncio.run(collect(monitor, asyncio.Event()))
+    assert (counts.ended, counts.received) == (True, 0)
+
+
+def test_a_fill_that_was_killed_goes_on_and_then_the_file_goes(
+    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("klda.monitor.batch.MOST_EVENTS", 100)  # several commits
+    create_from_upload(tmp_path, "health", sent(tmp_path, world.read_bytes()), VALUES, created_by="ann")
+    append = PostStore.append
+
+    def dying(store: PostStore, *given: Any, **options: Any) -> Appended:
+        if options["batch"] == 2:
+            raise KeyboardInterrupt
+        return append(store, *given, **options)
+
+    def dying_at_once(_: Monitor) -> None:
+        raise KeyboardInterrupt
+
+    with opened(tmp_path, "health") as made:
+        with monkeypatch.context() as patch:
+            patch.setattr(PostStore, "append", dying)
+            with pytest.raises(KeyboardInterrupt):
+                fill(made)
+        assert made.folder.upload.exists()
+        some = sum(size.sample for size in made.posts().windows())  # which has room for all
+        with monkeypatch.context() as patch:
+            patch.setattr("klda.monitor.from_file.close", dying_at_once)
+            with pytest.raises(KeyboardInterrupt):
+                fill(made)
+        assert not made.folder.upload.exists()
+        fill(made)
+        assert made.records.proposals.waiting() is not None
+        handed_in = made.records.journal.entries(action="create")[0].detail["posts"]
+        assert 0 < some < sum(size.sample for size in made.posts().windows()) == handed_in
+
+
+def test_a_file_that_nobody_took_in_goes_when_all_its_posts_are_too_old(world: Path, tmp_path: Path) -> None:
+    create_from_upload(tmp_path, "health", sent(tmp_path, world.read_bytes()), VALUES, created_by="ann")
+    with opened(tmp_path, "health") as made:
+        vacuum(made)
+        vacuum(made, "2d")
+        assert made.folder.upload.exists()
+        vacuum(replace(made, clock=lambda: now() + timedelta(days=3)), "2d")
+        assert not made.folder.upload.exists()
 
 
 # The choices behind a proposal

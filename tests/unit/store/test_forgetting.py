@@ -57,6 +57,21 @@ def test_many_deletions_are_carried_out_and_counted(
     assert lost == {("", False): 11, ("m", False): 10, ("mask", False): 1, ("", True): 5}
 
 
+def test_of_edited_posts_the_newest_row_stays_and_the_others_are_counted_out(store: PostStore) -> None:
+    for number, (names, edited) in enumerate([("a", ""), ("ab", "a"), ("b", "b")], 1):
+        both, keywords = posts(*names), [["m"]] * len(names)
+        again = store.append(both, keywords, source="s", batch=number, cursor="", sample=both, edited=edited)
+        assert (again.posts, again.duplicates) == (len(names), 0)
+    seen = store.version
+    assert store.delete("abc", source="s", but_newest=True) == 2
+    for part in (False, True):
+        rows = [row for batch in store.read(sample=part).rows() for row in batch.to_pylist()]
+        assert sorted((row["id"], row["batch"]) for row in rows) == [("a", 2), ("b", 3)]
+    counts = [count for change in store.changes(seen) or [] for count in change.counts]
+    assert sum(count.posts for count in counts if count.keyword == "m") == -2
+    assert store.delete("ab", but_newest=True) == 0
+
+
 @pytest.mark.parametrize("as_uri", [False, True])
 def test_what_a_crash_left_behind_goes_with_the_next_vacuum(tmp_path: Path, as_uri: bool) -> None:
     place = tmp_path / "my posts"

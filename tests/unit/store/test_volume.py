@@ -84,7 +84,7 @@ def test_deleted_posts_are_taken_out_and_expired_ones_stay_counted(
     add("c", week=9)
     records.deletions.note("stream", ["a", "unknown", "a"])
     records.deletions.note("stream", ["a"])
-    assert sorted(records.deletions.pending()) == [("stream", "a"), ("stream", "unknown")]
+    assert sorted(records.deletions.pending()) == [("stream", "a", False), ("stream", "unknown", False)]
     assert records.deletions.carry_out(store) == 1
     assert records.deletions.pending() == []
     store.expire(MONDAY + timedelta(weeks=2))
@@ -106,6 +106,41 @@ def test_where_the_log_has_expired_posts_are_counted_again(store: PostStore, rec
     records.volume.catch_up(fresh)
     assert volume(records) == [("", 1, 0), ("mask", 1, 1), ("", 3, 0), ("drug", 3, 0), ("mask", 3, 0)]
     assert volume(records, "hour") == volume(records, "day") == volume(records)
+
+
+@pytest.mark.parametrize(
+    ("length", "zone"), [("6h", "UTC"), ("30m", "UTC"), ("1d", "Asia/Kolkata"), ("7d", "America/New_York")]
+)
+def test_hours_and_days_that_begin_before_a_window_are_counted_again_once(
+    tmp_path: Path, records: Records, length: str, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PostStore(tmp_path / "own", Windowing(length, zone))
+    many = [str(number) for number in range(0, 3000, 7)]  # a post each 7 minutes, for two days and some hours
+    times = [MONDAY + timedelta(hours=18, minutes=40 + int(name)) for name in many]
+    batch = to_batch(Post(id=name, time=time, text="") for name, time in zip(many, times, strict=True))
+    store.append(batch, [["m"]] * len(many), source="s", batch=1, cursor="")
+    records.volume.catch_up(store)
+    periods = ("hour", "day", "window")
+    counted = {period: volume(records, period) for period in periods}
+    monkeypatch.setattr(store, "changes", lambda since: None)
+    for _ in range(2):
+        records.volume.catch_up(store)
+        assert {period: volume(records, period) for period in periods} == counted
+
+
+def test_a_day_keeps_what_its_expired_windows_brought_when_it_is_counted_again(
+    tmp_path: Path, records: Records, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PostStore(tmp_path / "own", Windowing("6h"))
+    hours = {"early": 1, "late": 7, "later": 8}
+    batch = to_batch(Post(id=name, time=MONDAY + timedelta(hours=n), text="") for name, n in hours.items())
+    store.append(batch, [["m"]] * 3, source="s", batch=1, cursor="")
+    records.volume.catch_up(store)
+    store.expire(MONDAY + timedelta(hours=6))
+    monkeypatch.setattr(store, "changes", lambda since: None)
+    records.volume.catch_up(store)
+    assert volume(records, "day", keywords=["m"]) == [("m", 3, 3)]
+    assert volume(records, "window", keywords=["m"]) == [("m", 1, 1), ("m", 2, 2)]
 
 
 def test_the_sample_is_counted_as_a_whole(store: PostStore, records: Records) -> None:

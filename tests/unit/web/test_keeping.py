@@ -81,6 +81,17 @@ def test_new_settings_are_seen_at_once(home: Path, browse: Callable[..., Browser
     assert "of 77 allowed" in browser.get("/monitors/health").text
 
 
+def test_a_window_that_was_changed_is_refused_until_it_is_put_back(home: Path, browse: Callable[..., Browser]) -> None:
+    browser, file = browse(), home / "health" / "klda.toml"
+    before = file.read_text()
+    file.write_text('window = "1h"\n' + re.sub(r"^window.*\n", "", before, flags=re.MULTILINE))
+    refused = browser.get("/monitors/health")
+    assert refused.status_code == 422
+    assert "or make another monitor" in refused.text
+    file.write_text(before)
+    assert browser.get("/monitors/health").status_code == 200
+
+
 def test_each_session_finds_its_own_token_in_what_is_kept(home: Path, browse: Callable[..., Browser]) -> None:
     browser, tokens = browse(), set()
     for _ in range(2):

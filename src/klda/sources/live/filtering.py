@@ -123,6 +123,8 @@ class Filtered:
             at += 1
             if keywords or sampled:
                 kept.append(Collected(event.row, keywords, sampled, event.edited))
+            elif event.edited:
+                kept.append(Deleted(event.row.id))  # what it said before is taken back, what it says now is not wanted
         return Selection(tuple(kept), burst.cursor, at)
 
     def samples(self, post_id: str) -> bool:

@@ -28,6 +28,8 @@ class Recent:
     def is_new(self, event: Event) -> bool:
         """Whether the event has not come by lately; it is remembered."""
         if isinstance(event, Received):
+            if event.edited and hash((None, event.row.id)) in self._seen:
+                return False  # overtaken by its deletion on another connection
             key = hash((event.row.id, event.row.text) if event.edited else event.row.id)
         elif isinstance(event, Deleted):
             key = hash((None, event.id))
