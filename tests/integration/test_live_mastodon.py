@@ -96,6 +96,25 @@ def test_mastodon_follows_new_hashtags_before_it_leaves_old_ones() -> None:
     run(test())
 
 
+def test_a_hashtag_that_mastodon_refuses_does_not_end_the_others() -> None:
+    async def test() -> None:
+        server = MastodonServer()
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(server.http.running())
+            watched = Filtered(mastodon(server, timeline="hashtag"), KeywordSet.of("#health"))
+            watching = await stack.enter_async_context(Watching(watched))
+            await opened(server, "health")
+            server.refuse = [(404, {})]
+            with pytest.raises(SourceError, match=r"could not open all timelines of mask: .* answered HTTP 404"):
+                await watched.update_keywords(KeywordSet.of("#mask"))
+            await server.post(status(1, "#health one", ("health",)))
+            await watching.until(lambda: watching.collected)
+            await watched.update_keywords(KeywordSet.of("#mask"))
+            await opened(server, "mask")
+
+    run(test())
+
+
 def test_mastodon_counts_hostile_events_and_goes_on() -> None:
     async def test() -> None:
         server = MastodonServer()

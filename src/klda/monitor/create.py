@@ -12,6 +12,7 @@ from pathlib import Path
 from klda.corpus.matching import Matcher
 from klda.errors import DataError, KldaError
 from klda.monitor.monitor import with_records
+from klda.monitor.rules import check_rules
 from klda.monitor.settings import Settings
 from klda.sources.live import Received, Source, source_of
 from klda.store import MonitorFolder, create_monitor
@@ -35,6 +36,7 @@ def create(
     settings = settings.with_absolute_paths()
     keywords = settings.first_keywords()
     Matcher(keywords, adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    check_rules(settings, keywords)
     source = source_of(settings.source_table())
     began = clock()
     if settings.by_event_time:

@@ -78,6 +78,18 @@ def platform_rules(
     return Rules(platform, terms, add, remove, tuple(requests), tuple(notes))
 
 
+def hashtags(keywords: KeywordSet) -> tuple[str, ...]:
+    """The hashtags that Mastodon's timelines can be asked for; a list without any is refused.
+
+    >>> hashtags(KeywordSet.of("#Health", "computer virus"))
+    ('health',)
+    """
+    tags = _hashtags(_terms(keywords))
+    if not tags:
+        raise SettingError("none of the keywords can be a hashtag; follow the public timeline instead")
+    return tags
+
+
 def _x_v1(terms: Sequence[str], before: Sequence[str], adjacent: bool) -> tuple[list[dict[str, Any]], list[str]]:
     if len(terms) > X1_TERMS:
         raise SettingError(
