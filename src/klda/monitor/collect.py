@@ -26,6 +26,7 @@ from klda.monitor.vacuum import forget, is_due
 from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Filtered, Selection, Source
 from klda.sources.live import Gap as SourceGap
+from klda.sources.live.reconnect import MAX_WAIT
 from klda.store import Gap, PostStore
 from klda.types import KeywordSet, Progress, silent
 
@@ -35,8 +36,8 @@ POLL = 2.0
 """Seconds between two looks which keywords hold: those who decide need not be this process."""
 PATIENCE = 5.0
 """Seconds that collecting waits for a change of keywords; one that takes longer goes on beside it."""
-AGAIN = 60.0
-"""Seconds until keywords that the source refused are tried again: platforms count such requests."""
+AGAIN = MAX_WAIT
+"""Seconds until keywords that the source refused are tried again: as long as a platform may have asked to wait."""
 FORGET_EVERY = 3600.0
 """Seconds between two rounds of deleting what was deleted at the source."""
 ABANDONED = timedelta(minutes=10)

@@ -163,17 +163,18 @@ class _Listening:
     async def _close(self, tags: tuple[str, ...]) -> None:
         await _cancelled(self._streams.pop(tag)[0] for tag in tags)
 
-    async def put(self, event: Event, status: str = "") -> None:
-        """Hands an event on, unless another timeline has brought it."""
+    async def put(self, event: Event, status: str = "") -> bool:
+        """Hands an event on, unless another timeline has brought it; whether it was new."""
         assert self._buffer is not None
         health = self._source.health
         if not self._recent.is_new(event):
             health.duplicates += 1
-            return
+            return False
         health.count(event)
         await self._buffer.put(event)
         self.last = _newer(self.last, status)  # only now: another timeline may have moved the cursor while we waited
         self._buffer.advance(self.cursor)
+        return True
 
     def alive(self) -> None:
         """Notes a sign of life."""
@@ -193,12 +194,13 @@ class _Timeline:
     def __init__(self, listening: _Listening, source: Mastodon, tag: str, heard: int | None) -> None:
         self._listening, self._source, self._tag, self._heard = listening, source, tag, heard
         self._last = listening.last  # its own: the others may have gone on while this one was down
+        self._brought = 0  # its own, too: what others bring says nothing of its connection
         self.open = asyncio.Event()
 
     async def run(self) -> None:
         """Listens for ever."""
-        transient = (*TRANSIENT, SSEError)
-        await reconnecting(self._session, transient, self._source.health, self._source.backoff)
+        source, transient = self._source, (*TRANSIENT, SSEError)
+        await reconnecting(self._session, transient, source.health, source.backoff, lambda: self._brought)
 
     async def _session(self) -> None:
         source = self._source
@@ -223,7 +225,7 @@ class _Timeline:
 
     async def _take(self, sent: ServerSentEvent) -> None:
         if sent.event == "delete":
-            await self._listening.put(Deleted(f"{self._source.host}/{sent.data.strip()}"))
+            self._brought += await self._listening.put(Deleted(f"{self._source.host}/{sent.data.strip()}"))
         elif sent.event in ("update", "status.update"):
             try:
                 await self._status(orjson.loads(sent.data), sent.event == "status.update")
@@ -237,7 +239,7 @@ class _Timeline:
         if isinstance(outcome, Row):
             status_id = outcome.id.rpartition("/")[2]
             self._last = _newer(self._last, status_id)
-            await self._listening.put(Received(outcome, edited), status_id)
+            self._brought += await self._listening.put(Received(outcome, edited), status_id)
         else:
             self._source.health.reject(outcome)
 

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import httpx
@@ -126,8 +127,9 @@ class _Listening:
 
     async def run(self, buffer: Buffer) -> None:
         """Listens for ever."""
-        source = self._source
-        await reconnecting(lambda: self._session(buffer), TRANSIENT, source.health, source._backoff)
+        source, health = self._source, self._source.health
+        session = partial(self._session, buffer)
+        await reconnecting(session, TRANSIENT, health, source._backoff, lambda: health.posts)
 
     async def _session(self, buffer: Buffer) -> None:
         """One connection, until it breaks, stalls, or is refused."""
