@@ -47,7 +47,7 @@ class Monitor:
 
     def source(self) -> Source:
         """The source, not yet connected."""
-        return source_of(self.settings.source_table())
+        return source_of(self.settings.source_table(self.name))
 
     def began(self) -> datetime:
         """When its first list became active."""

@@ -18,9 +18,9 @@ def rules(monitor: Monitor, platform: Platform | None = None, proposal: str | No
         raise SettingError(f"monitor {monitor.name} has no platform of its own; choose one of {', '.join(PLATFORMS)}")
     active, adjacent = monitor.records.keywords.active(), monitor.settings.adjacent
     if proposal is None:
-        return platform_rules(active, chosen, adjacent=adjacent)
+        return platform_rules(active, chosen, adjacent=adjacent, owner=monitor.name)
     wanted = monitor.records.proposals.get(proposal).proposal.next_keywords
-    return platform_rules(wanted, chosen, current=active, adjacent=adjacent)
+    return platform_rules(wanted, chosen, current=active, adjacent=adjacent, owner=monitor.name)
 
 
 def check_rules(settings: Settings, keywords: KeywordSet) -> None:

@@ -12,6 +12,7 @@ from klda.errors import DataError, SettingError
 from klda.monitor.create import create
 from klda.monitor.decide import AUTOMATIC, activate, activate_pending, approve, approve_automatically, edit, reject
 from klda.monitor.monitor import Monitor
+from klda.monitor.rules import rules
 from klda.monitor.settings import Settings
 from klda.policies.proposal import Proposal
 from klda.types import KeywordSet
@@ -112,3 +113,10 @@ def test_where_the_filter_is_ours_any_list_goes(make: Make) -> None:
         waiting(monitor)
         edit(monitor, KeywordSet.of("two words", '5" disc'), decided_by="ann")
         assert monitor.records.keywords.active().texts == ("two words", '5" disc')
+
+
+def test_rules_of_x_name_their_monitor(make: Make) -> None:
+    with make(source="x") as monitor:
+        [request] = rules(monitor).requests
+        assert request["add"][0]["tag"] == "klda health: hospital and 1 more"
+        assert vars(monitor.source())["_owner"] == "health"
