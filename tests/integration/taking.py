@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import aclosing
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import aclosing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
+
+from stamina.instrumentation import set_on_retry_hooks
 
 from klda.sources.live import Backoff, Collected, Event, Filtered, Gap, Received, Source
 from klda.types import Post
@@ -36,6 +38,17 @@ def run(test: Coroutine[Any, Any, T]) -> T:
 
 def posts(n: int, text: Callable[[int], str] = lambda i: f"post number {i}", every: float = 0.1) -> list[Post]:
     return [Post(str(i), START + timedelta(seconds=every * i), text(i), author="anna") for i in range(n)]
+
+
+@contextmanager
+def watched_waits() -> Iterator[list[float]]:
+    """The waits before connecting again, in seconds, as they begin: nobody need wait for them to end."""
+    waits: list[float] = []
+    set_on_retry_hooks([lambda details: waits.append(details.wait_for)])
+    try:
+        yield waits
+    finally:
+        set_on_retry_hooks(None)
 
 
 class Taking:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from klda.errors import SourceError
-from klda.sources.live import Deleted, Filtered, Received
+from klda.sources.live import Backoff, Deleted, Filtered, Received
 from klda.sources.live import http as live_http
 from klda.sources.live.mastodon import Mastodon
 from klda.types import KeywordSet
-from tests.integration.taking import SOON, Taking, Watching, run
+from tests.integration.taking import SOON, Taking, Watching, run, watched_waits
 from tests.servers.mastodon import MastodonServer, status
 
 
@@ -107,6 +107,76 @@ def test_mastodon_follows_new_hashtags_before_it_leaves_old_ones() -> None:
         assert [event.keywords for event in watching.collected] == [("#health",), ("#mask",), ("#mask",)]
         assert server.opened == ["health", "mask"]
         assert not any(event.sampled for event in watching.collected), "a filtered stream has no unfiltered sample"
+
+    run(test())
+
+
+def test_a_hashtag_that_mastodon_refuses_does_not_end_the_others() -> None:
+    async def test() -> None:
+        server = MastodonServer()
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(server.http.running())
+            watched = Filtered(mastodon(server, timeline="hashtag"), KeywordSet.of("#health"))
+            watching = await stack.enter_async_context(Watching(watched))
+            await opened(server, "health")
+            server.refuse = [(404, {})]
+            with pytest.raises(SourceError, match=r"could not open all timelines of mask: .* answered HTTP 404"):
+                await watched.update_keywords(KeywordSet.of("#mask"))
+            await server.post(status(1, "#health one", ("health",)))
+            await watching.until(lambda: watching.collected)
+            await watched.update_keywords(KeywordSet.of("#mask"))
+            await opened(server, "mask")
+
+    run(test())
+
+
+def test_a_server_that_accepts_and_drops_is_waited_for_longer_each_time_whatever_its_other_timelines_bring() -> None:
+    async def test() -> None:
+        server = MastodonServer(drop={"mask"})
+        backoff = Backoff(first=0.01, longest=1000.0, jitter=0.0)
+        async with server.http.running():
+            source = Mastodon(server.http.url, timeline="hashtag", backoff=backoff)
+            await source.update_keywords(KeywordSet.of("#health", "#mask"))
+            with watched_waits() as waits:
+                async with Taking(source) as taking:
+                    await opened(server, "health")
+                    number = 0
+                    while len(waits) < 5:
+                        number += 1
+                        await server.post(status(number, "#health", ("health",)))
+                        await asyncio.sleep(0.001)
+                    await taking.until(lambda: taking.ids)
+        assert waits[:5] == pytest.approx([0.01, 0.02, 0.04, 0.08, 0.16])
+
+    run(test())
+
+
+def test_mastodon_waits_as_long_as_a_429_says_whatever_its_other_timelines_bring() -> None:
+    async def test() -> None:
+        server = MastodonServer()
+        async with server.http.running():
+            source = mastodon(server, timeline="hashtag")
+            await source.update_keywords(KeywordSet.of("#health", "#mask"))
+            with watched_waits() as waits:
+                async with Taking(source) as taking:
+                    await opened(server, "health", "mask")
+
+                    async def meanwhile() -> None:
+                        seen = len(taking.ids)
+                        await server.post(status(seen + 1, "#health", ("health",)))
+                        await taking.until(lambda: len(taking.ids) > seen)
+
+                    server.before_refusing = meanwhile
+                    server.refuse = [(429, {"retry_after": "600"}), (429, {"retry_after": "600"})]
+                    [cut] = [reply for reply, tag in server.streams.items() if tag == "mask"]
+                    await server.post(status(1, "#mask", ("mask",)))
+                    await taking.until(lambda: taking.ids)
+                    cut.reset()
+                    await taking.until(lambda: waits)
+                    await meanwhile()
+        assert waits == [600.0]
+        assert sorted(server.opened) == ["health", "mask"]
+        assert len(server.refuse) == 1, "it was not asked again"
 
     run(test())
 

@@ -72,6 +72,40 @@ def test_x_adds_new_rules_before_it_removes_old_ones_and_misses_no_post() -> Non
 
 
 @pytest.mark.usefixtures("x_token")
+def test_monitors_that_share_an_account_leave_each_other_s_rules_alone() -> None:
+    async def test() -> None:
+        server = XServer(rules=[{"id": "unnamed", "value": "dogs", "tag": "klda: dogs"}])
+        async with server.http.running():
+            one, other = x_stream(server, owner="one"), x_stream(server, owner="one-more")
+            await one.update_keywords(KeywordSet.of("health"))
+            await other.update_keywords(KeywordSet.of("mask"))
+            await one.update_keywords(KeywordSet.of("doctor"))
+            assert {rule["value"]: rule["tag"] for rule in server.rules} == {
+                "dogs": "klda: dogs",
+                "mask": "klda one-more: mask",
+                "doctor": "klda one: doctor",
+            }
+            await x_stream(server).update_keywords(KeywordSet.of("cats"))
+            assert {rule["value"] for rule in server.rules} == {"mask", "doctor", "cats"}
+
+    run(test())
+
+
+@pytest.mark.usefixtures("x_token")
+def test_a_rule_that_another_monitor_could_take_away_is_not_relied_on() -> None:
+    async def test() -> None:
+        server = XServer(rules=[{"id": "by hand", "value": "dogs", "tag": "somebody else's"}])
+        async with server.http.running():
+            await x_stream(server, owner="one").update_keywords(KeywordSet.of("health"))
+            with pytest.raises(SettingError, match="monitor one has the very same rule on this account"):
+                await x_stream(server, owner="other").update_keywords(KeywordSet.of("health"))
+            await x_stream(server, owner="other").update_keywords(KeywordSet.of("dogs"))
+        assert server.changes == ["add health"]
+
+    run(test())
+
+
+@pytest.mark.usefixtures("x_token")
 def test_x_reconnects_backfills_and_records_the_gap() -> None:
     async def test() -> None:
         server = XServer(rules=[{"id": "1", "value": "health", "tag": "klda: health"}])

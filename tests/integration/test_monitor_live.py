@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from klda.errors import StoreError
 from klda.monitor.close import closed
 from klda.monitor.create import create
 from klda.monitor.decide import edit
 from klda.monitor.monitor import Monitor, opened
-from klda.monitor.run import run
+from klda.monitor.run import AGAIN, run
 from klda.monitor.settings import Settings
 from klda.types import KeywordSet
 
@@ -120,6 +121,44 @@ def test_windows_end_by_the_clock_and_an_approved_list_is_followed_while_posts_c
         [span] = monitor.records.keywords.spans("ward")
         assert span.started == clock.time
         assert not monitor.folder.being_written
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no kernel"), MemoryError(), StoreError("the database is away")])
+def test_a_proposal_that_crashes_does_not_end_collecting_and_is_made_later(
+    tmp_path: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr("klda.monitor.batch.SECONDS", 0.1)
+    clock, told = Clock(), list[str]()
+    home = made(tmp_path, inbox, clock)
+
+    def crash(*_: object, **__: object) -> None:
+        raise error
+
+    async def day(monitor: Monitor, stop: asyncio.Event) -> None:
+        drop(inbox, "first", 0.6, hospital(20))
+        await until(lambda: len(stored(monitor)) == 20)
+        drop(inbox, "second", 1.2, hospital(20))
+        await until(lambda: len(stored(monitor)) == 40)
+        with monkeypatch.context() as crashing:
+            crashing.setattr("klda.monitor.run.propose", crash)
+            clock.time = MONDAY + 2.1 * DAY
+            await until(lambda: bool(monitor.records.journal.entries(action="turn failed")))
+        [entry] = monitor.records.journal.entries(action="turn failed")
+        assert entry.detail["reason"] == (str(error) or "MemoryError")
+        drop(inbox, "third", 2.2, hospital(20))
+        await until(lambda: len(stored(monitor)) == 60)
+        assert monitor.records.proposals.waiting() is None
+        clock.time += AGAIN
+        await until(lambda: monitor.records.proposals.waiting() is not None)
+        stop.set()
+
+    async def both(monitor: Monitor) -> None:
+        stop = asyncio.Event()
+        await asyncio.gather(run(monitor, stop, tell=told.append), day(monitor, stop))
+
+    with opened(home, "health", clock=clock) as monitor:
+        asyncio.run(both(monitor))
+    assert f"no proposal, tried again at 2026-01-07 03:24: {str(error) or 'MemoryError'}" in told
 
 
 def test_ctrl_c_stores_what_came_and_the_next_run_goes_on(tmp_path: Path, inbox: Path) -> None:

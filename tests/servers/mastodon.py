@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,9 @@ class MastodonServer:
     statuses: list[dict[str, Any]] = field(default_factory=list)
     refuse: list[tuple[int, dict[str, str]]] = field(default_factory=list)
     """Answers for the next streams, before any is accepted."""
+    drop: set[str] = field(default_factory=set)
+    """Hashtags whose streams are accepted and ended at once."""
+    before_refusing: Callable[[], Awaitable[None]] | None = None
     token: str | None = None
     streams: dict[Reply, str] = field(default_factory=dict)
     opened: list[str] = field(default_factory=list)
@@ -65,6 +69,8 @@ class MastodonServer:
             await reply.whole(self._page(request))
         elif self.refuse:
             code, headers = self.refuse.pop(0)
+            if self.before_refusing is not None:
+                await self.before_refusing()
             await reply.whole({"error": "no"}, code, **headers)
         else:
             await self._stream(request, reply)
@@ -75,6 +81,10 @@ class MastodonServer:
         await reply.chunk(b":)\n")
         self.streams[reply] = tag
         self.opened.append(tag)
+        if tag in self.drop:
+            self.streams.pop(reply)
+            await reply.end()
+            return
         try:
             await reply.gone()
         finally:

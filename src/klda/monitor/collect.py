@@ -16,8 +16,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from klda.errors import KldaError
+from klda.errors import KldaError, SettingError, SourceError
 from klda.monitor.batch import Batch
+from klda.monitor.following import REFUSED, TAKEN, followed, refusal
 from klda.monitor.memory import give_back
 from klda.monitor.monitor import Monitor
 from klda.monitor.reports import withdraw_reports
@@ -25,13 +26,18 @@ from klda.monitor.vacuum import forget, is_due
 from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Filtered, Selection, Source
 from klda.sources.live import Gap as SourceGap
+from klda.sources.live.reconnect import MAX_WAIT
 from klda.store import Gap, PostStore
-from klda.types import Progress, silent
+from klda.types import KeywordSet, Progress, silent
 
 T = TypeVar("T")
 
 POLL = 2.0
 """Seconds between two looks which keywords hold: those who decide need not be this process."""
+PATIENCE = 5.0
+"""Seconds that collecting waits for a change of keywords; one that takes longer goes on beside it."""
+AGAIN = MAX_WAIT
+"""Seconds until keywords that the source refused are tried again: as long as a platform may have asked to wait."""
 FORGET_EVERY = 3600.0
 """Seconds between two rounds of deleting what was deleted at the source."""
 ABANDONED = timedelta(minutes=10)
@@ -59,7 +65,7 @@ class Collector:
         self.monitor, self.source, self.counts = monitor, source, Counts()
         self.filter = Filtered(
             source,
-            monitor.records.keywords.active(),
+            followed(monitor),
             sample=settings.sample,
             seed=settings.seed,
             adjacent=settings.adjacent,
@@ -69,7 +75,9 @@ class Collector:
         position = self._store.position(source.name)
         self._number = position.batch if position else 0
         self._batch = Batch(position.cursor or None if position else None)
-        self._looked = self._swept = time.monotonic()
+        self._looked = self._swept = self._again = time.monotonic()
+        self._following: asyncio.Task[None] | None = None
+        self._refused: KeywordSet | None = None
         # one thread does all that waits for a disk: each further one would keep memory of its own
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="store")
 
@@ -86,6 +94,8 @@ class Collector:
             await self._apart(self._forget)
         except Exception as failure:
             error = str(failure) or type(failure).__name__
+            with suppress(Exception):  # as above: and a source that cannot replay brings none of it again
+                await self.flush()
             raise
         finally:
             with suppress(KldaError):  # what went wrong first is what to tell
@@ -97,6 +107,7 @@ class Collector:
         stopping = asyncio.ensure_future(stop.wait())
         pull: asyncio.Future[Selection | None] | None = None
         try:
+            await self._follow_beside()  # before the first burst: a list may have been decided while nothing ran
             while not stop.is_set():
                 # asked for only now: a burst is matched when it is taken, with the keywords that hold by then
                 pull = pull or asyncio.ensure_future(anext(bursts, None))
@@ -116,7 +127,7 @@ class Collector:
                 if between is not None:
                     await between()
         finally:
-            for task in (pull, stopping):
+            for task in (pull, stopping, self._following):
                 if task is not None:
                     task.cancel()
                     await asyncio.gather(task, return_exceptions=True)
@@ -129,12 +140,28 @@ class Collector:
             self._progress("collect", self.counts.received, stored=self.counts.stored)
 
     async def follow(self) -> None:
-        """Lets the filter follow the keywords that are active by now."""
+        """Lets the filter follow the keywords that are active by now; where the source refuses, the old ones hold."""
         active = await self._apart(self.monitor.records.keywords.active)
-        if active != self.filter.keywords:
+        if active == self.filter.keywords or (active == self._refused and time.monotonic() < self._again):
+            return
+        note = partial(self.monitor.records.journal.note, keywords=list(active.texts))
+        try:
             await self.filter.update_keywords(active)
-            note = partial(self.monitor.records.journal.note, keywords=list(active.texts))
-            await self._apart(note, "klda", "filter", self.source.name)
+        except (SettingError, SourceError) as error:
+            self._refused, self._again = active, time.monotonic() + AGAIN
+            if await self._apart(refusal, self.monitor) != str(error):  # said once, however often it is tried
+                await self._apart(partial(note, reason=str(error)), "klda", REFUSED, self.source.name)
+        else:
+            await self._apart(note, "klda", TAKEN, self.source.name)
+
+    async def _follow_beside(self) -> None:
+        """Lets the filter follow, and collecting go on where that takes long: platforms may ask for minutes."""
+        if self._following is None:
+            self._following = asyncio.ensure_future(self.follow())
+            await asyncio.wait({self._following}, timeout=PATIENCE)
+        if self._following.done():
+            following, self._following = self._following, None
+            following.result()
 
     def _commit(self) -> None:
         batch, records, source = self._batch, self.monitor.records, self.source.name
@@ -174,7 +201,7 @@ class Collector:
         now = time.monotonic()
         if now - self._looked >= POLL:
             self._looked = now
-            await self.follow()
+            await self._follow_beside()
             if not await self._apart(self.monitor.records.jobs.report, job, "collect", self.counts.received):
                 stop.set()
         if now - self._swept >= FORGET_EVERY:

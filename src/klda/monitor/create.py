@@ -13,6 +13,7 @@ from typing import Any
 from klda.corpus.matching import Matcher
 from klda.errors import DataError, KldaError
 from klda.monitor.monitor import MADE, Monitor, with_records
+from klda.monitor.rules import check_rules
 from klda.monitor.settings import Settings
 from klda.sources.live import Received, Source, source_of
 from klda.store import MonitorFolder, create_monitor
@@ -34,7 +35,9 @@ def create(
     ('health', 'drug')
     """
     settings = settings.with_absolute_paths()
-    Matcher(settings.first_keywords(), adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    keywords = settings.first_keywords()
+    Matcher(keywords, adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    check_rules(settings, keywords)
     source = source_of(settings.source_table())
     began = clock()
     if settings.by_event_time:

@@ -7,6 +7,7 @@ from datetime import datetime
 from klda.corpus.matching import Matcher
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
+from klda.monitor.rules import check_rules
 from klda.store import Decision, SavedProposal
 from klda.types import KeywordSet
 
@@ -19,6 +20,7 @@ def approve(monitor: Monitor, proposal: str | None = None, *, decided_by: str, n
     saved = chosen(monitor, proposal)
     if not saved.proposal.next_keywords:
         raise DataError(f"proposal {saved.id} is an empty list, which would collect nothing; edit it, or reject it")
+    check_rules(monitor.settings, saved.proposal.next_keywords)
     monitor.records.proposals.decide(saved.id, "approve", decided_by=decided_by, note=note)
     return activate(monitor, saved.id)
 
@@ -33,6 +35,7 @@ def edit(
     saved = chosen(monitor, proposal)
     known = saved.proposal.next_keywords | saved.proposal.current | saved.proposal.ranked
     wanted = KeywordSet(tuple(known[known.index(k)] if k in known else k for k in keywords))
+    check_rules(monitor.settings, wanted)
     monitor.records.proposals.decide(saved.id, "edit", decided_by=decided_by, note=note, keywords=wanted)
     return activate(monitor, saved.id)
 

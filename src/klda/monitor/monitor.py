@@ -53,7 +53,7 @@ class Monitor:
 
     def source(self) -> Source:
         """The source, not yet connected; a file that was handed in brings nothing more once all of it is stored."""
-        table, upload = self.settings.source_table(), self.folder.upload
+        table, upload = self.settings.source_table(self.name), self.folder.upload
         if table.get("posts") == str(upload.absolute()) and not upload.exists():
             return Replay(PostTable.of(()))
         return source_of(table)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from klda.monitor.close import closed
+from klda.monitor.following import refusal
 from klda.monitor.monitor import Monitor, opened
 from klda.store import list_monitors
 
@@ -31,6 +32,8 @@ class Overview:
     """The proposal that waits for a decision."""
     flags: tuple[str, ...]
     gaps: int
+    refused: str | None
+    """Why the source does not follow the keywords, but those before; None where it does."""
     models: tuple[dict[str, Any], ...]
     """The models that are kept, newest first."""
 
@@ -61,6 +64,7 @@ def overview(monitor: Monitor, windows: int = 12) -> Overview:
         waiting=waiting[0] if waiting else None,
         flags=waiting[1] if waiting else (),
         gaps=len(records.journal.gaps()),
+        refused=refusal(monitor),
         models=tuple(model.to_dict() for model in records.journal.models()),
     )
 

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from klda.corpus.vocabulary import Vocabulary
-from klda.errors import DataError
+from klda.errors import DataError, SettingError
 from klda.monitor.choices import choices_of, save_choices
 from klda.monitor.close import closed
 from klda.monitor.flags import flags
@@ -15,11 +15,13 @@ from klda.monitor.jobs import recorded
 from klda.monitor.learning import learning
 from klda.monitor.models import RecordedKLDA, earlier_model, keep_model
 from klda.monitor.monitor import Monitor
+from klda.monitor.rules import check_rules
+from klda.monitor.settings import Settings
 from klda.policies.protocol import Policy
 from klda.policies.recommend import recommend
 from klda.policies.registry import policy as policy_named
 from klda.store import SavedProposal
-from klda.types import Progress, Window, silent
+from klda.types import KeywordSet, Progress, Window, silent
 
 
 def propose(
@@ -61,6 +63,7 @@ def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposa
     against = flags(
         proposal, known.corpus, first, max_distance=settings.max_distance, budget=budget, seed=settings.seed
     )
+    against += _not_for_its_platform(settings, proposal.next_keywords)
     choices = choices_of(proposal, known, settings)
     model = keep_model(monitor, last, policy) if isinstance(policy, RecordedKLDA) else None
     name = records.proposals.save(proposal, flags=against, model=model)
@@ -81,6 +84,16 @@ def _policy(monitor: Monitor, last: Window) -> Policy:
         policy.earlier = earlier_model(monitor, last, policy.shape())
         return policy
     return policy_named(settings.policy, **(given | settings.policy_settings))
+
+
+def _not_for_its_platform(settings: Settings, keywords: KeywordSet) -> tuple[str, ...]:
+    """Why the platform could not take a list, as a flag; none where it can, and of an empty list, which has its own."""
+    try:
+        if keywords:
+            check_rules(settings, keywords)
+    except SettingError as error:
+        return (str(error),)
+    return ()
 
 
 def _vocabulary(policy: Policy) -> Vocabulary | None:

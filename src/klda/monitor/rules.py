@@ -1,10 +1,12 @@
-"""The keywords of a monitor as rules that its platform takes."""
+"""The keywords of a monitor as rules that its platform takes, and lists that it could not take."""
 
 from __future__ import annotations
 
 from klda.errors import SettingError
 from klda.monitor.monitor import Monitor
-from klda.policies.rules import PLATFORMS, Platform, Rules, platform_rules
+from klda.monitor.settings import Settings
+from klda.policies.rules import PLATFORMS, Platform, Rules, hashtags, platform_rules
+from klda.types import KeywordSet
 
 _PLATFORM: dict[str, Platform] = {"jetstream": "bluesky", "mastodon": "mastodon", "x": "x-v2"}
 
@@ -16,6 +18,15 @@ def rules(monitor: Monitor, platform: Platform | None = None, proposal: str | No
         raise SettingError(f"monitor {monitor.name} has no platform of its own; choose one of {', '.join(PLATFORMS)}")
     active, adjacent = monitor.records.keywords.active(), monitor.settings.adjacent
     if proposal is None:
-        return platform_rules(active, chosen, adjacent=adjacent)
+        return platform_rules(active, chosen, adjacent=adjacent, owner=monitor.name)
     wanted = monitor.records.proposals.get(proposal).proposal.next_keywords
-    return platform_rules(wanted, chosen, current=active, adjacent=adjacent)
+    return platform_rules(wanted, chosen, current=active, adjacent=adjacent, owner=monitor.name)
+
+
+def check_rules(settings: Settings, keywords: KeywordSet) -> None:
+    """Refuses a list that the platform could not take; where everything arrives and the filter is ours, none."""
+    source = settings.source_table()
+    if source["kind"] == "x":
+        platform_rules(keywords, "x-v2", adjacent=source["adjacent"])
+    elif source["kind"] == "mastodon" and source.get("timeline") == "hashtag":
+        hashtags(keywords)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
 
 from klda.errors import KldaError, Stopped, StoreError
 from klda.monitor.close import close, closed
@@ -22,6 +23,8 @@ from klda.types import KeywordSet, Progress, Window, silent
 
 CHECK = 1.0
 """Seconds between two looks whether a person has decided."""
+AGAIN = timedelta(hours=1)
+"""How long after it failed a turn is taken again beside a live stream: it may be a lot of work, and fail again."""
 
 Tell = Callable[[str], None]
 
@@ -68,6 +71,17 @@ async def _live(monitor: Monitor, collector: Collector, stop: asyncio.Event, pro
     turning: asyncio.Task[None] | None = None
     due: datetime | None = None
 
+    async def beside(now: datetime, end: datetime) -> None:
+        """`_turn`; collecting goes on, whatever happens to it: memory may have run out, or the database been away."""
+        nonlocal due
+        try:
+            await _turn(monitor, now, stop, progress, tell)
+        except Exception as error:
+            due, reason = min(end, monitor.clock() + AGAIN), str(error) or type(error).__name__
+            tell(f"no proposal, tried again at {due:%Y-%m-%d %H:%M}: {reason}")
+            with suppress(KldaError):  # it may be the journal that is away
+                await asyncio.to_thread(monitor.records.journal.note, "klda", "turn failed", reason=reason)
+
     async def between() -> None:
         nonlocal turning, due
         now = monitor.clock()
@@ -77,7 +91,7 @@ async def _live(monitor: Monitor, collector: Collector, stop: asyncio.Event, pro
         if turning is None and (due is None or now >= due):
             await collector.flush()
             due = monitor.windowing.holding(now).end
-            turning = asyncio.create_task(_turn(monitor, now, stop, progress, tell))
+            turning = asyncio.create_task(beside(now, due))
 
     try:
         return await collector.run(stop, between)

@@ -208,9 +208,9 @@ class Settings(_Table):
         """Whether windows end by the times of the posts rather than by the clock."""
         return self.source["kind"] in EVENT_TIME
 
-    def source_table(self) -> dict[str, Any]:
-        """The source as `source_of` takes it; X's own rules match phrases as we do."""
-        return {"adjacent": self.adjacent, **self.source} if self.source["kind"] == "x" else self.source
+    def source_table(self, owner: str = "") -> dict[str, Any]:
+        """The source as `source_of` takes it; X's own rules match phrases as we do, and say whose they are."""
+        return {"adjacent": self.adjacent, "owner": owner, **self.source} if self.source["kind"] == "x" else self.source
 
     def with_absolute_paths(self) -> Settings:
         """The same settings with files named from the root, so that they hold wherever a command is run."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal, get_args
 
 from klda.errors import SettingError
@@ -23,6 +24,7 @@ PLATFORMS: tuple[Platform, ...] = get_args(Platform)
 X1_TERMS, X1_BYTES = 400, 60
 X2_RULES, X2_CHARACTERS = 1_000, 1_024
 _OR = " OR "
+_Make = Callable[[Sequence[str], Sequence[str], bool], tuple[list[dict[str, Any]], list[str]]]
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,17 @@ class Rules:
 
 
 def platform_rules(
-    keywords: KeywordSet, platform: Platform, *, current: KeywordSet | None = None, adjacent: bool = False
+    keywords: KeywordSet,
+    platform: Platform,
+    *,
+    current: KeywordSet | None = None,
+    adjacent: bool = False,
+    owner: str = "",
 ) -> Rules:
     """The list as rules for the platform; with `current`, the step from that list to this one.
 
     `adjacent` says that the words of a phrase stand side by side, as in `Corpus.adjacent`; otherwise all of them
-    have to be there, in any order.
+    have to be there, in any order. `owner`, such as the name of a monitor, goes into the tags of X v2's rules.
 
     >>> rules = platform_rules(KeywordSet.of("health", "computer virus"), "x-v2", current=KeywordSet.of("health"))
     >>> rules.requests[0]["add"][0]["value"]
@@ -73,9 +80,31 @@ def platform_rules(
     known, wanted = {t.casefold() for t in before}, {t.casefold() for t in terms}
     add = tuple(t for t in terms if t.casefold() not in known)
     remove = tuple(t for t in before if t.casefold() not in wanted)
-    make = {"x-v1": _x_v1, "x-v2": _x_v2, "bluesky": _bluesky, "mastodon": _mastodon}[platform]
-    requests, notes = make(terms, before, adjacent)
+    x_v2 = partial(_x_v2, ours=tag_of(owner))
+    make: dict[Platform, _Make] = {"x-v1": _x_v1, "x-v2": x_v2, "bluesky": _bluesky, "mastodon": _mastodon}
+    requests, notes = make[platform](terms, before, adjacent)
     return Rules(platform, terms, add, remove, tuple(requests), tuple(notes))
+
+
+def tag_of(owner: str = "") -> str:
+    """How the tags of an owner's rules begin, and those of no other: by it they are told apart on one account.
+
+    >>> tag_of("health"), tag_of()
+    ('klda health: ', 'klda: ')
+    """
+    return f"klda {owner}: " if owner else "klda: "
+
+
+def hashtags(keywords: KeywordSet) -> tuple[str, ...]:
+    """The hashtags that Mastodon's timelines can be asked for; a list without any is refused.
+
+    >>> hashtags(KeywordSet.of("#Health", "computer virus"))
+    ('health',)
+    """
+    tags = _hashtags(_terms(keywords))
+    if not tags:
+        raise SettingError("none of the keywords can be a hashtag; follow the public timeline instead")
+    return tags
 
 
 def _x_v1(terms: Sequence[str], before: Sequence[str], adjacent: bool) -> tuple[list[dict[str, Any]], list[str]]:
@@ -101,8 +130,10 @@ def _x_v1(terms: Sequence[str], before: Sequence[str], adjacent: bool) -> tuple[
     return [{"track": list(terms)}], notes
 
 
-def _x_v2(terms: Sequence[str], before: Sequence[str], adjacent: bool) -> tuple[list[dict[str, Any]], list[str]]:
-    new, old = _pack(terms, adjacent), _pack(before, adjacent)
+def _x_v2(
+    terms: Sequence[str], before: Sequence[str], adjacent: bool, ours: str
+) -> tuple[list[dict[str, Any]], list[str]]:
+    new, old = _pack(terms, adjacent, ours), _pack(before, adjacent, ours)
     add = [rule for value, rule in new.items() if value not in old]
     delete = [value for value in old if value not in new]
     together = len(old) + len(add)
@@ -162,7 +193,7 @@ def _terms(keywords: KeywordSet) -> tuple[str, ...]:
     return tuple(first.values())
 
 
-def _pack(terms: Sequence[str], adjacent: bool) -> dict[str, dict[str, str]]:
+def _pack(terms: Sequence[str], adjacent: bool, ours: str) -> dict[str, dict[str, str]]:
     """As few rules as first-fit-decreasing gives, by value; the order of the list does not change them."""
     rules: list[list[str]] = []
     room: list[int] = []
@@ -185,7 +216,7 @@ def _pack(terms: Sequence[str], adjacent: bool) -> dict[str, dict[str, str]]:
         first = clauses[rule[0]][:40]
         packed[_OR.join(rule)] = {
             "value": _OR.join(rule),
-            "tag": f"klda: {first} and {len(rule) - 1} more" if len(rule) > 1 else f"klda: {first}",
+            "tag": f"{ours}{first} and {len(rule) - 1} more" if len(rule) > 1 else f"{ours}{first}",
         }
     return packed
 

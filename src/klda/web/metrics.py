@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from klda.errors import KldaError
 from klda.monitor.flow import now
+from klda.monitor.following import refusal
 from klda.store.jobs import OPEN
 from klda.web.studio import Studio
 
@@ -73,12 +74,13 @@ class _Monitors(Collector):
         waiting = GaugeMetricFamily("klda_waiting_proposals", "Proposals that wait.", labels=["monitor"])
         jobs = GaugeMetricFamily("klda_open_jobs", "Jobs that have not ended.", labels=["monitor"])
         failed = GaugeMetricFamily("klda_failed_jobs", "Failed ones of the newest 100 jobs.", labels=["monitor"])
+        refused = GaugeMetricFamily("klda_refused", "Whether the source refuses the keywords.", labels=["monitor"])
         down = GaugeMetricFamily("klda_unreadable", "Whether the records cannot be read.", labels=["monitor"])
         for monitor in self._studio.monitors():
             name = [monitor.name]
             try:
                 counts, newest = now(monitor), monitor.records.jobs.newest(100)
-                waits = monitor.records.proposals.waiting_id() is not None
+                waits, refuses = monitor.records.proposals.waiting_id() is not None, refusal(monitor) is not None
             except KldaError:
                 down.add_metric(name, 1)
                 continue
@@ -89,4 +91,5 @@ class _Monitors(Collector):
             waiting.add_metric(name, waits)
             jobs.add_metric(name, sum(job.state in OPEN for job in newest))
             failed.add_metric(name, sum(job.state == "failed" for job in newest))
-        return (posts, window, running, waiting, jobs, failed, down)
+            refused.add_metric(name, refuses)
+        return (posts, window, running, waiting, jobs, failed, refused, down)

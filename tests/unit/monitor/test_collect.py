@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 import pytest
 
 import klda.monitor.batch as batches
-from klda.errors import StoreError
+from klda.errors import KldaError, SettingError, SourceError, StoreError
 from klda.monitor.collect import Collector, Counts, collect
 from klda.monitor.monitor import Monitor
+from klda.monitor.overview import overview
 from klda.policies.proposal import Example, Proposal, Reason
 from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Deleted, Event, Gap, Received
@@ -22,6 +23,17 @@ Make = Callable[..., AbstractContextManager[Monitor]]
 
 def gathered(monitor: Monitor, source: Scripted) -> Counts:
     return asyncio.run(Collector(monitor, source).run(asyncio.Event()))
+
+
+class Refusing(Scripted):
+    """A source that refuses keywords for as long as an error stands against them."""
+
+    error: KldaError | None = None
+
+    async def update_keywords(self, keywords: KeywordSet) -> None:
+        if self.error is not None and "ward" in keywords:
+            raise self.error
+        await super().update_keywords(keywords)
 
 
 def stored(monitor: Monitor, *, sample: bool = False) -> list[str]:
@@ -206,6 +218,102 @@ def test_keywords_that_change_meanwhile_are_followed(monitor: Monitor, monkeypat
     assert counts.ended
     assert "c" in stored(monitor)
     assert source.keywords[-1].texts == ("ward",)
+
+
+@pytest.mark.parametrize("error", [SourceError("busy; try again later"), SettingError("too many rules")])
+def test_a_refused_list_does_not_end_collecting_and_is_told_once(
+    monitor: Monitor, monkeypatch: pytest.MonkeyPatch, error: KldaError
+) -> None:
+    monkeypatch.setattr("klda.monitor.collect.POLL", 0.0)
+    monkeypatch.setattr("klda.monitor.collect.AGAIN", 0.0)
+    source = Refusing(*(received(row(str(n))) for n in range(5)))
+    source.error = error
+    monitor.records.keywords.switch(KeywordSet.of("ward"), decided_by="ann", at=MONDAY + WEEK)
+    assert gathered(monitor, source).ended
+    assert stored(monitor) == ["0", "1", "2", "3", "4"], "the old list holds"
+    [entry] = monitor.records.journal.entries(action="filter refused")
+    assert (entry.subject, entry.detail) == ("scripted", {"keywords": ["ward"], "reason": str(error)})
+    assert overview(monitor).refused == str(error)
+
+
+def test_a_refused_list_is_tried_again_and_holds_once_the_source_takes_it(
+    monitor: Monitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("klda.monitor.collect.POLL", 0.0)
+    monkeypatch.setattr("klda.monitor.collect.AGAIN", 0.0)
+    source = Refusing(*(received(row(str(n), "the hospital ward")) for n in range(5)))
+    source.error = SourceError("busy")
+
+    async def change() -> None:
+        if monitor.records.journal.entries(action="filter refused"):
+            source.error = None
+        else:
+            monitor.records.keywords.switch(KeywordSet.of("ward"), decided_by="ann", at=MONDAY + WEEK)
+
+    asyncio.run(Collector(monitor, source).run(asyncio.Event(), change))
+    assert [keywords.texts for keywords in source.keywords] == [("hospital", "doctor"), ("ward",)]
+    assert overview(monitor).refused is None
+
+
+def test_a_source_that_refuses_is_not_asked_again_at_once(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("klda.monitor.collect.POLL", 0.0)
+    asked = 0
+
+    class Counting(Scripted):
+        async def update_keywords(self, keywords: KeywordSet) -> None:
+            nonlocal asked
+            asked += "ward" in keywords
+            if "ward" in keywords:
+                raise SettingError("too many rules")
+
+    monitor.records.keywords.switch(KeywordSet.of("ward"), decided_by="ann", at=MONDAY + WEEK)
+    gathered(monitor, Counting(*(received(row(str(n))) for n in range(20))))
+    assert asked == 1
+
+
+def test_a_run_after_a_refused_list_begins_with_the_one_before(monitor: Monitor) -> None:
+    source = Refusing(received(row("a")))
+    source.error = SettingError("too many rules")
+    switch = monitor.records.keywords.switch
+    switch(KeywordSet.of("hospital", "nurse"), decided_by="ann", at=MONDAY + WEEK)
+    gathered(monitor, source)
+    switch(KeywordSet.of("ward"), decided_by="ann", at=MONDAY + WEEK)
+    for _ in range(2):
+        assert gathered(monitor, source).ended
+        assert source.keywords[-1].texts == ("hospital", "nurse")
+
+
+def test_collecting_goes_on_while_a_platform_lets_a_change_wait(
+    monitor: Monitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("klda.monitor.collect.POLL", 0.0)
+    monkeypatch.setattr("klda.monitor.collect.PATIENCE", 0.01)
+    changing = asyncio.Event()
+
+    class Slow(Scripted):
+        async def update_keywords(self, keywords: KeywordSet) -> None:
+            if "ward" in keywords:
+                changing.set()
+                await asyncio.Event().wait()
+
+    async def change() -> None:
+        if not changing.is_set():
+            monitor.records.keywords.switch(KeywordSet.of("ward"), decided_by="ann", at=MONDAY + WEEK)
+
+    source = Slow(received(row("a")), received(row("b")), received(row("c")), received(row("d", "a ward")))
+    assert asyncio.run(Collector(monitor, source).run(asyncio.Event(), change)).ended
+    assert changing.is_set()
+    assert stored(monitor) == ["a", "b", "c", "d"], "old and new keywords are matched meanwhile"
+
+
+def test_what_is_in_hand_is_stored_when_a_run_ends_by_an_error(monitor: Monitor) -> None:
+    async def fail() -> None:
+        raise RuntimeError("something else")
+
+    with pytest.raises(RuntimeError, match="something else"):
+        asyncio.run(Collector(monitor, Scripted(received(row("a")))).run(asyncio.Event(), fail))
+    assert stored(monitor) == ["a"]
+    assert monitor.records.jobs.newest()[0].error == "something else"
 
 
 def test_a_stop_stores_what_is_in_hand(monitor: Monitor) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 
-from klda.errors import DataError
+from klda.errors import DataError, SettingError
+from klda.monitor.create import create
 from klda.monitor.decide import AUTOMATIC, activate, activate_pending, approve, approve_automatically, edit, reject
 from klda.monitor.monitor import Monitor
+from klda.monitor.rules import rules
+from klda.monitor.settings import Settings
 from klda.policies.proposal import Proposal
 from klda.types import KeywordSet
 
@@ -74,3 +78,45 @@ def test_an_empty_list_is_neither_approved_nor_typed(monitor: Monitor) -> None:
     assert monitor.records.keywords.active() == current
     reject(monitor, decided_by="ann")
     assert monitor.records.keywords.active() == current
+
+
+@pytest.mark.parametrize(
+    ("source", "refused", "why"),
+    [
+        ({"kind": "x"}, '5" disc', "X v2 quotes"),
+        ({"kind": "mastodon", "timeline": "hashtag"}, "two words", "none of the keywords can be a hashtag"),
+    ],
+)
+def test_a_list_that_the_platform_cannot_take_is_refused_before_it_is_stored(
+    make: Make, tmp_path: Path, source: dict[str, str], refused: str, why: str
+) -> None:
+    with make(source=source) as monitor:
+        current = monitor.records.keywords.active()
+        wanted = KeywordSet.of(refused)
+        name = monitor.records.proposals.save(Proposal("static", current, add=wanted, drop=current))
+        with pytest.raises(SettingError, match=why):
+            approve(monitor, decided_by="ann")
+        with pytest.raises(SettingError, match=why):
+            edit(monitor, wanted, decided_by="ann")
+        assert monitor.records.proposals.get(name).state == "waiting"
+        assert monitor.records.keywords.active() == current
+        edit(monitor, KeywordSet.of("ward"), decided_by="ann")
+        assert monitor.records.keywords.active().texts == ("ward",)
+    values = {"subject": "discs", "keywords": [refused], "source": source}
+    with pytest.raises(SettingError, match=why):
+        create(tmp_path / "home", "discs", Settings.of(values), created_by="ann")
+    assert not (tmp_path / "home" / "discs").exists()
+
+
+def test_where_the_filter_is_ours_any_list_goes(make: Make) -> None:
+    with make(source={"kind": "mastodon", "timeline": "public"}) as monitor:
+        waiting(monitor)
+        edit(monitor, KeywordSet.of("two words", '5" disc'), decided_by="ann")
+        assert monitor.records.keywords.active().texts == ("two words", '5" disc')
+
+
+def test_rules_of_x_name_their_monitor(make: Make) -> None:
+    with make(source="x") as monitor:
+        [request] = rules(monitor).requests
+        assert request["add"][0]["tag"] == "klda health: hospital and 1 more"
+        assert vars(monitor.source())["_owner"] == "health"

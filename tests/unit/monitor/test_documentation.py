@@ -9,8 +9,8 @@ from klda.cli.monitor import monitor
 from klda.monitor.settings import BudgetSettings, CandidateSettings, Settings, StorageSettings
 from klda.sources.live import SOURCES
 
-NOT_FOR_SETTINGS = {"backoff", "adjacent"}
-"""What tests give, and what follows from a setting of the monitor."""
+NOT_FOR_SETTINGS = {"backoff", "adjacent", "owner"}
+"""What tests give, and what follows from the monitor."""
 PAGE = (Path(__file__).parents[3] / "docs" / "monitor.md").read_text(encoding="utf-8")
 
 

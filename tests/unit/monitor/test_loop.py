@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -243,3 +244,16 @@ def test_a_word_that_one_author_pushes_is_not_taken_up_by_itself(make: Make) -> 
         assert "buyfoo" in saved.proposal.add
         assert "buyfoo: 100% of its posts are from one author" in saved.flags
         assert "buyfoo" not in monitor.records.keywords.active()
+
+
+def test_a_list_that_the_platform_cannot_take_is_flagged_and_waits_for_a_person(make: Make) -> None:
+    with make(weeks(3), policy="static", approval="auto") as monitor:
+        asyncio.run(collect(monitor, asyncio.Event()))
+        other = monitor.settings.model_copy(
+            update={"source": {"kind": "mastodon", "timeline": "hashtag"}, "keywords": ("two words",)}
+        )
+        monitor.records.keywords.switch(KeywordSet.of("the hospital"), decided_by="ann", at=MONDAY)
+        turn(replace(monitor, settings=other), MONDAY + 3 * WEEK)
+        saved = monitor.records.proposals.waiting()
+        assert saved is not None
+        assert "none of the keywords can be a hashtag; follow the public timeline instead" in saved.flags

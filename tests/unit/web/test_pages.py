@@ -145,6 +145,22 @@ def test_files_are_kept_for_ever_under_their_own_address(reader: Browser) -> Non
     assert reader.get("/static/x/%2e%2e/%2e%2e/app.py").status_code == 404
 
 
+def test_a_list_that_the_source_refuses_is_seen_on_the_page_by_machines_and_in_the_api(
+    browse: Callable[..., Browser],
+) -> None:
+    browser = browse()
+    browser.post("/new", FORM)
+    for said, count in ((None, "0.0"), ("X refused <rules>", "1.0")):
+        with opened(browser.app.state.studio.settings.home, "flu") as monitor:
+            if said:
+                keywords = list(monitor.records.keywords.active().texts)
+                monitor.records.journal.note("klda", "filter refused", "x", keywords=keywords, reason=said)
+        page = browser.get("/monitors/flu").text
+        assert ("does not follow these keywords" in page) == ("X refused &lt;rules&gt;" in page) == (said is not None)
+        assert f'klda_refused{{monitor="flu"}} {count}' in browser.get("/metrics").text
+        assert browser.get("/api/v1/monitors/flu").json()["refused"] == said
+
+
 def test_a_request_to_stop_a_job_is_recorded(browse: Callable[..., Browser]) -> None:
     browser = browse()
     browser.post("/new", FORM)

@@ -85,7 +85,8 @@ class Filtered:
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Selection, None]:
         """Yields what is left of every burst, even when it is only the cursor; starts with the keywords that hold."""
-        await self.source.update_keywords(self.keywords)
+        async with self._changing:
+            await self.source.update_keywords(self.keywords)
         self._announced = None
         async with aclosing(self.source.bursts(cursor)) as bursts:
             async for burst in bursts:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
@@ -167,8 +168,9 @@ class _Reading:
 
     async def run(self, buffer: Buffer) -> None:
         """Reads for ever."""
-        source = self._source
-        await reconnecting(lambda: self._session(buffer), _TRANSIENT, source.health, source.backoff)
+        source, health = self._source, self._source.health
+        session = partial(self._session, buffer)
+        await reconnecting(session, _TRANSIENT, health, source.backoff, lambda: health.received)
 
     async def _session(self, buffer: Buffer) -> None:
         """One connection, until it breaks."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
@@ -19,7 +19,7 @@ import orjson
 from httpx_sse import EventSource, ServerSentEvent, SSEError
 
 from klda.errors import SettingError, SourceError
-from klda.policies.rules import platform_rules
+from klda.policies.rules import hashtags
 from klda.sources.formats import mastodon
 from klda.sources.formats.outcome import Bad, Row, Skip
 from klda.sources.formats.values import as_name
@@ -85,9 +85,7 @@ class Mastodon:
         """Follows the hashtags among the keywords: new timelines are open before old ones are closed."""
         if self.unfiltered:
             return
-        tags: tuple[str, ...] = tuple(platform_rules(keywords, "mastodon").requests[0]["hashtags"])
-        if not tags:
-            raise SettingError("none of the keywords can be a hashtag; follow the public timeline instead")
+        tags = hashtags(keywords)
         if self._listening is not None:
             await self._listening.follow(tags)
         self._tags = tags
@@ -124,55 +122,59 @@ class _Listening:
         self._buffer = buffer
         try:
             for tag in tags:
-                self._open(tag, self._heard)
+                self._keep(tag, self._open(tag, self._heard))
             await self._ended.wait()
             for task, _ in self._streams.values():
                 if task.done():
                     await task
         finally:
+            self._ended.set()
             await self._close(tuple(self._streams))
 
     async def follow(self, tags: tuple[str, ...]) -> None:
         """Opens the timelines that are new, and when they are open closes those no longer wanted."""
-        new = [tag for tag in tags if tag not in self._streams]
-        for tag in new:
-            self._open(tag, None)
-        opened = [asyncio.ensure_future(self._streams[tag][1].wait()) for tag in new]
-        failed = asyncio.ensure_future(self._ended.wait())
+        new = {tag: self._open(tag, None) for tag in tags if tag not in self._streams}
         try:
-            for waiting in opened:
-                await asyncio.wait({waiting, failed}, timeout=OPEN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-                if not waiting.done():
-                    await self._close(tuple(new))
-                    raise SourceError(f"{self._source.name}: could not open all timelines of {', '.join(new)}")
-        finally:
-            for waiting in (*opened, failed):
-                waiting.cancel()
+            for task, opened in new.values():
+                waiting = [asyncio.ensure_future(event.wait()) for event in (opened, self._ended)]
+                try:
+                    await asyncio.wait([*waiting, task], timeout=OPEN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    await _cancelled(waiting)
+                if self._ended.is_set() or not opened.is_set():
+                    why = f": {task.exception()}" if task.done() else ""
+                    raise SourceError(f"{self._source.name}: could not open all timelines of {', '.join(new)}{why}")
+        except BaseException:
+            await _cancelled(task for task, _ in new.values())
+            raise
+        for tag, stream in new.items():  # only now: one that cannot be opened must not end those that are
+            self._keep(tag, stream)
         await self._close(tuple(tag for tag in self._streams if tag not in tags))
 
-    def _open(self, tag: str, heard: int | None) -> None:
-        stream = _Timeline(self, self._source, tag, heard)
-        task = asyncio.ensure_future(stream.run())
-        task.add_done_callback(lambda task: None if task.cancelled() else self._ended.set())
-        self._streams[tag] = task, stream.open
+    def _open(self, tag: str, heard: int | None) -> tuple[asyncio.Task[None], asyncio.Event]:
+        timeline = _Timeline(self, self._source, tag, heard)
+        return asyncio.ensure_future(timeline.run()), timeline.open
+
+    def _keep(self, tag: str, stream: tuple[asyncio.Task[None], asyncio.Event]) -> None:
+        """Counts a timeline among those that are followed: all end when it fails for good."""
+        self._streams[tag] = stream
+        stream[0].add_done_callback(lambda task: None if task.cancelled() else self._ended.set())
 
     async def _close(self, tags: tuple[str, ...]) -> None:
-        tasks = [self._streams.pop(tag)[0] for tag in tags]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _cancelled(self._streams.pop(tag)[0] for tag in tags)
 
-    async def put(self, event: Event, status: str = "") -> None:
-        """Hands an event on, unless another timeline has brought it."""
+    async def put(self, event: Event, status: str = "") -> bool:
+        """Hands an event on, unless another timeline has brought it; whether it was new."""
         assert self._buffer is not None
         health = self._source.health
         if not self._recent.is_new(event):
             health.duplicates += 1
-            return
+            return False
         health.count(event)
         await self._buffer.put(event)
         self.last = _newer(self.last, status)  # only now: another timeline may have moved the cursor while we waited
         self._buffer.advance(self.cursor)
+        return True
 
     def alive(self) -> None:
         """Notes a sign of life."""
@@ -192,12 +194,13 @@ class _Timeline:
     def __init__(self, listening: _Listening, source: Mastodon, tag: str, heard: int | None) -> None:
         self._listening, self._source, self._tag, self._heard = listening, source, tag, heard
         self._last = listening.last  # its own: the others may have gone on while this one was down
+        self._brought = 0  # its own, too: what others bring says nothing of its connection
         self.open = asyncio.Event()
 
     async def run(self) -> None:
         """Listens for ever."""
-        transient = (*TRANSIENT, SSEError)
-        await reconnecting(self._session, transient, self._source.health, self._source.backoff)
+        source, transient = self._source, (*TRANSIENT, SSEError)
+        await reconnecting(self._session, transient, source.health, source.backoff, lambda: self._brought)
 
     async def _session(self) -> None:
         source = self._source
@@ -222,7 +225,7 @@ class _Timeline:
 
     async def _take(self, sent: ServerSentEvent) -> None:
         if sent.event == "delete":
-            await self._listening.put(Deleted(f"{self._source.host}/{sent.data.strip()}"))
+            self._brought += await self._listening.put(Deleted(f"{self._source.host}/{sent.data.strip()}"))
         elif sent.event in ("update", "status.update"):
             try:
                 await self._status(orjson.loads(sent.data), sent.event == "status.update")
@@ -236,7 +239,7 @@ class _Timeline:
         if isinstance(outcome, Row):
             status_id = outcome.id.rpartition("/")[2]
             self._last = _newer(self._last, status_id)
-            await self._listening.put(Received(outcome, edited), status_id)
+            self._brought += await self._listening.put(Received(outcome, edited), status_id)
         else:
             self._source.health.reject(outcome)
 
@@ -266,6 +269,14 @@ class _Timeline:
             await accepted(answer, self._source.name, self._source.token)
             content = orjson.loads(await bounded(answer).aread())
         return [status for status in content if isinstance(status, dict)] if isinstance(content, list) else []
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Ends tasks, and returns when they have ended."""
+    ended = list(tasks)
+    for task in ended:
+        task.cancel()
+    await asyncio.gather(*ended, return_exceptions=True)
 
 
 def _newer(one: str, other: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -35,24 +36,28 @@ async def reconnecting(
     transient: tuple[type[Exception], ...],
     health: Health,
     backoff: Backoff,
+    brought: Callable[[], int],
 ) -> None:
     """Runs sessions one after another, until one fails for good.
 
-    A session that brought something new is followed by the next at once; one that brought nothing counts as a failed
-    attempt, so that a server that takes every connection and drops it is not run against in a tight loop.
+    brought: how many events these sessions, and no others of the source, have brought so far. One that brought
+    something new, or lasted as long as the longest wait, is followed by the next at once; any other counts as a failed
+    attempt, so that a server that takes every connection and drops it is not run against in a tight loop. A wait that
+    the server asks for is kept in any case.
     """
 
     transient = (Busy, *transient)
 
     async def attempt_one() -> None:
-        before = health.received
+        before, began = brought(), time.monotonic()
         ended: Exception = Busy("the server ended the stream")
         try:
             await session()
         except transient as error:
             ended = error
         health.reconnects += 1
-        if health.received == before:
+        asked = isinstance(ended, Busy) and ended.wait is not None
+        if asked or (brought() == before and time.monotonic() - began < backoff.longest):
             raise ended
 
     while True:
@@ -69,7 +74,7 @@ async def retried(
 
     def again(error: Exception) -> bool | float:
         if isinstance(error, Busy) and error.wait is not None:
-            return min(max(error.wait, 0.0), MAX_WAIT)
+            return min(max(backoff.first, error.wait), MAX_WAIT)  # servers' clocks differ: it may lie in the past
         return isinstance(error, (Busy, *transient))
 
     async for attempt in stamina.retry_context(

@@ -8,16 +8,18 @@ heard of.
 from __future__ import annotations
 
 import math
+import re
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import httpx
 import orjson
 
 from klda.errors import SettingError, SourceError
-from klda.policies.rules import X2_RULES, platform_rules
+from klda.policies.rules import X2_RULES, platform_rules, tag_of
 from klda.sources.formats import x_v2
 from klda.sources.formats.outcome import Bad, Row, Skip
 from klda.sources.formats.values import items, part
@@ -32,8 +34,6 @@ from klda.types import KeywordSet
 API = "https://api.x.com"
 TOKEN = "X_BEARER_TOKEN"  # noqa: S105 - the name of a variable
 KEEP_ALIVE_SECONDS = 20.0
-OURS = "klda: "
-"""How the tags of our rules begin; other rules of the account are left alone."""
 
 _FIELDS = {
     "tweet.fields": "author_id,conversation_id,created_at,entities,lang,note_tweet,public_metrics,referenced_tweets",
@@ -47,7 +47,8 @@ class XStream:
 
     token: the environment variable that holds the bearer token. backfill_minutes: how far back a new connection may
     reach, 0 to 5, where the access level has it. stall: seconds without a sign of life before the connection is
-    given up; X sends one every 20.
+    given up; X sends one every 20. owner: who the rules are for, such as the name of a monitor: their tags say so, and
+    rules with other tags are left alone. X knows a rule only once, so two owners cannot have the very same one.
     """
 
     replayable = False
@@ -61,19 +62,21 @@ class XStream:
         token: str = TOKEN,
         backfill_minutes: int = 0,
         adjacent: bool = False,
+        owner: str = "",
         stall: float = 1.5 * KEEP_ALIVE_SECONDS,
         backoff: Backoff | None = None,
     ) -> None:
         if not 0 <= backfill_minutes <= 5:
             raise SettingError(f"backfill_minutes must lie between 0 and 5, got {backfill_minutes}")
         self.health = Health()
-        self._server, self._token, self._adjacent = server.rstrip("/"), Token(token), adjacent
+        self._server, self._token = server.rstrip("/"), Token(token)
+        self._adjacent, self._owner = adjacent, owner
         self._backfill, self._backoff = backfill_minutes, backoff or Backoff()
         self._timeout = httpx.Timeout(10.0, read=stall)
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
         """Brings X's rules in line with the keywords: the new ones are added before the old ones are removed."""
-        [request] = platform_rules(keywords, "x-v2", adjacent=self._adjacent).requests
+        [request] = platform_rules(keywords, "x-v2", adjacent=self._adjacent, owner=self._owner).requests
         wanted = {rule["value"]: rule for rule in request["add"]}
         trouble = (*TRANSIENT, orjson.JSONDecodeError)
         try:
@@ -82,7 +85,14 @@ class XStream:
             raise SourceError(f"{self.name}: the rules could not be changed ({error}); try again later") from error
 
     async def _synchronise(self, wanted: dict[str, dict[str, str]]) -> None:
-        there = items(await self._rules(None), "data")
+        there, tag = items(await self._rules(None), "data"), tag_of(self._owner)
+        ours = [rule for rule in there if str(rule.get("tag", "")).startswith(tag)]
+        for rule in there:
+            if rule.get("value") in wanted and rule not in ours and (other := _monitor_of(rule)):
+                raise SettingError(
+                    f"{self.name}: monitor {other} has the very same rule on this account, and would take it away with "
+                    "its next list; change a keyword, use another account, or delete the rule if that monitor is gone"
+                )
         values = {rule.get("value") for rule in there}
         add = [rule for value, rule in wanted.items() if value not in values]
         if len(there) + len(add) > X2_RULES:
@@ -94,7 +104,6 @@ class XStream:
             answer = await self._rules({"add": add})
             if part(part(answer, "meta"), "summary").get("not_created"):
                 raise SettingError(f"X refused rules: {self._token.redacted(str(answer.get('errors')))[:300]}")
-        ours = [rule for rule in there if str(rule.get("tag", "")).startswith(OURS)]
         old = [rule.get("id") for rule in ours if rule.get("value") not in wanted]
         if old:
             await self._rules({"delete": {"ids": old}})
@@ -126,8 +135,9 @@ class _Listening:
 
     async def run(self, buffer: Buffer) -> None:
         """Listens for ever."""
-        source = self._source
-        await reconnecting(lambda: self._session(buffer), TRANSIENT, source.health, source._backoff)
+        source, health = self._source, self._source.health
+        session = partial(self._session, buffer)
+        await reconnecting(session, TRANSIENT, health, source._backoff, lambda: health.posts)
 
     async def _session(self, buffer: Buffer) -> None:
         """One connection, until it breaks, stalls, or is refused."""
@@ -163,6 +173,12 @@ class _Listening:
 
     def _mark(self) -> str:
         return str(self._heard)
+
+
+def _monitor_of(rule: Mapping[str, Any]) -> str | None:
+    """The monitor that a rule was made for; None when it was made for none, or by others."""
+    found = re.match(r"klda ([\w-]+): ", str(rule.get("tag", "")))
+    return found and found[1]
 
 
 def _outcomes(line: bytes | None) -> list[Row | Skip | Bad]:

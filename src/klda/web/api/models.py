@@ -61,6 +61,7 @@ class MonitorAnswer(Answer):
     waiting: str | None = Field(description="The proposal that waits for a decision.")
     flags: list[str] = Field(description="Why that proposal must not be approved automatically.")
     gaps: int = Field(description="Stretches of time that the source did not deliver.")
+    refused: str | None = Field(description="Why the source does not follow the active list, but the one before.")
     models: list[ModelAnswer] = Field(description="The models that are kept, newest first.")
 
 

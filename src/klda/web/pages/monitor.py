@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse
 
 from klda.monitor.background import start
 from klda.monitor.flow import flow, now, yields
+from klda.monitor.following import refusal
 from klda.monitor.monitor import Monitor
 from klda.store.jobs import OPEN
 from klda.store.volume import Period
@@ -35,6 +36,7 @@ def monitor_page(request: Request, monitor: TheMonitor, by: Period = "window") -
         yields=yields(monitor),
         settings=monitor.settings,
         gaps=monitor.records.journal.gaps(),
+        refused=refusal(monitor),
         topics=found,
         topics_picture=topics_over_time(found, zone) if found and len(found.windows) > 1 else None,
         name_of=name_of,

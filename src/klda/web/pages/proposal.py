@@ -144,7 +144,7 @@ def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Platform, Rules
     found: list[tuple[Platform, Rules | None, str]] = []
     for platform in PLATFORMS if wanted else ():
         try:
-            made = platform_rules(wanted, platform, current=active, adjacent=adjacent)
+            made = platform_rules(wanted, platform, current=active, adjacent=adjacent, owner=monitor.name)
         except SettingError as error:
             found.append((platform, None, str(error)))
         else:
