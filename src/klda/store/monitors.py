@@ -117,7 +117,14 @@ def list_monitors(home: Path) -> list[MonitorFolder]:
     if not home.is_dir():
         return []
     folders = (path for path in sorted(home.iterdir()) if _NAME.fullmatch(path.name))
-    return [monitor for monitor in map(MonitorFolder, folders) if monitor.settings.is_file()]
+    return [monitor for monitor in map(MonitorFolder, folders) if _has_settings(monitor)]
+
+
+def _has_settings(monitor: MonitorFolder) -> bool:
+    try:
+        return monitor.settings.is_file()
+    except PermissionError:
+        return True  # a folder that we may not look into is listed: whoever opens it hears why
 
 
 def _checked(name: str) -> str:

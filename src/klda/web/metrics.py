@@ -10,8 +10,10 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from klda.errors import KldaError
-from klda.monitor.flow import now
+from klda.monitor.flow import Now, now
+from klda.monitor.monitor import Monitor
+from klda.monitor.overview import Unreadable
+from klda.store import Job
 from klda.store.jobs import OPEN
 from klda.web.studio import Studio
 
@@ -73,15 +75,13 @@ class _Monitors(Collector):
         waiting = GaugeMetricFamily("klda_waiting_proposals", "Proposals that wait.", labels=["monitor"])
         jobs = GaugeMetricFamily("klda_open_jobs", "Jobs that have not ended.", labels=["monitor"])
         failed = GaugeMetricFamily("klda_failed_jobs", "Failed ones of the newest 100 jobs.", labels=["monitor"])
-        down = GaugeMetricFamily("klda_unreadable", "Whether the records cannot be read.", labels=["monitor"])
-        for monitor in self._studio.monitors():
-            name = [monitor.name]
-            try:
-                counts, newest = now(monitor), monitor.records.jobs.newest(100)
-                waits = monitor.records.proposals.waiting_id() is not None
-            except KldaError:
-                down.add_metric(name, 1)
+        down = GaugeMetricFamily("klda_unreadable", "Whether settings or records cannot be read.", labels=["monitor"])
+        for found in self._studio.each(_facts):
+            if isinstance(found, Unreadable):
+                down.add_metric([found.name], 1)
                 continue
+            monitor, counts, newest, waits = found
+            name = [monitor]
             down.add_metric(name, 0)
             posts.add_metric(name, counts.total)
             window.add_metric(name, counts.posts)
@@ -90,3 +90,9 @@ class _Monitors(Collector):
             jobs.add_metric(name, sum(job.state in OPEN for job in newest))
             failed.add_metric(name, sum(job.state == "failed" for job in newest))
         return (posts, window, running, waiting, jobs, failed, down)
+
+
+def _facts(monitor: Monitor) -> tuple[str, Now, list[Job], bool]:
+    """Its name, its counts, its newest jobs, and whether a proposal waits."""
+    records = monitor.records
+    return monitor.name, now(monitor), records.jobs.newest(100), records.proposals.waiting_id() is not None

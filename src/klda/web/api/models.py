@@ -64,6 +64,13 @@ class MonitorAnswer(Answer):
     models: list[ModelAnswer] = Field(description="The models that are kept, newest first.")
 
 
+class UnreadableAnswer(Answer):
+    """A monitor that cannot be opened or read now."""
+
+    name: str
+    unreadable: str = Field(description="Why, and what to do.")
+
+
 class FlowAnswer(Answer):
     """Posts of a keyword in one window, day or hour."""
 
