@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from klda.errors import KldaError
 from klda.monitor.close import closed
+from klda.monitor.failure import failure
 from klda.monitor.monitor import Monitor, opened
 from klda.store import MonitorFolder, list_monitors
 
@@ -27,6 +28,8 @@ class Overview:
     keywords: tuple[str, ...]
     running: bool
     """Whether a process is writing now."""
+    failure: str | None
+    """Why collecting ended, where it failed and was not begun again."""
     posts: int
     sample: int
     windows: tuple[dict[str, Any], ...]
@@ -70,6 +73,7 @@ def overview(monitor: Monitor, windows: int = 12) -> Overview:
         approval=settings.approval,
         keywords=records.keywords.active().texts,
         running=monitor.folder.being_written,
+        failure=failure(monitor.folder),
         posts=records.volume.total(),
         sample=records.volume.total(sample=True),
         windows=tuple(

@@ -10,6 +10,7 @@
   jobs/        locks of those who work on a job
   key          the secret behind pseudonyms, readable by its owner only
   lock         held by the one process that writes
+  failure.txt  why collecting ended, where it failed
 """
 
 from __future__ import annotations
@@ -53,6 +54,11 @@ class MonitorFolder:
     def models(self) -> Path:
         """The folder of its models."""
         return self.path / "models"
+
+    @property
+    def failure(self) -> Path:
+        """The file that says why collecting ended; there only where it failed."""
+        return self.path / "failure.txt"
 
     @property
     def being_written(self) -> bool:

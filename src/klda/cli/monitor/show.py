@@ -60,6 +60,8 @@ def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> 
         "in the unfiltered sample": state.sample,
         "gaps": state.gaps,
     }
+    if state.failure is not None:
+        facts |= {"collecting failed": state.failure}
     print_table(f"Monitor {name}", ("what", "value"), facts.items())
     rows = [(w["start"][:16].replace("T", " "), w["posts"], "closed" if w["closed"] else "open") for w in state.windows]
     print_table("Windows", ("start", "posts", "state"), rows)

@@ -55,6 +55,7 @@ class MonitorAnswer(Answer):
     approval: str
     keywords: list[str] = Field(description="The active list.")
     running: bool = Field(description="Whether a process collects for it now.")
+    failure: str | None = Field(description="Why collecting ended, where it failed and was not begun again.")
     posts: int = Field(description="Posts collected in all windows.")
     sample: int = Field(description="Posts of the unfiltered sample.")
     windows: list[WindowAnswer] = Field(description="The latest windows.")
