@@ -18,7 +18,7 @@ out = Console()
 
 
 class Format(StrEnum):
-    """Forms in which every command can answer."""
+    """Forms in which every command but `serve` can answer."""
 
     table = "table"
     json = "json"
