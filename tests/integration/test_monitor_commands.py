@@ -75,6 +75,22 @@ def test_from_zero_to_an_approved_list_and_its_history(
         assert "health" in result.stdout
 
 
+def test_a_monitor_that_cannot_be_read_is_listed_with_the_reason(
+    klda: Run, monitor: Callable[..., Any], tmp_path: Path
+) -> None:
+    for name in ("broken", "health"):
+        monitor("create", name, "-k", "health", "--source", "jetstream")
+    (tmp_path / "home" / "broken" / "klda.toml").write_text("subject = ")
+    broken, health = monitor("list")
+    assert (broken["name"], health["name"], health["keywords"]) == ("broken", "health", ["health"])
+    assert "klda.toml: not TOML" in broken["unreadable"]
+    table = klda("monitor", "list", "--home", tmp_path / "home")
+    assert table.exit_code == 0
+    assert "klda.toml: not TOML" in table.stdout
+    assert "jetstream" in table.stdout
+    assert klda("monitor", "show", "broken", "--home", tmp_path / "home").exit_code == 2
+
+
 def test_run_does_all_of_it(monitor: Callable[..., Any], posts: Path, tmp_path: Path) -> None:
     file = tmp_path / "klda.toml"
     file.write_text(

@@ -284,6 +284,7 @@ def test_training_and_advice_on_ray_are_those_made_here(
     assert [run.exit_code for run in advice] == [0, 0]
     assert advice[0].stdout == advice[1].stdout
     assert json.loads(advice[0].stdout)["reasons"]
+    assert all("03.jsonl, line " in run.stderr for run in advice)  # the broken one
 
 
 def test_an_address_without_the_engine_is_refused(klda: Callable[..., Any], files: Path, tmp_path: Path):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import klda
+from klda.cli.bad_lines import telling_bad_lines
 from klda.errors import SettingError
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def _prepared(
     if not (folder / "corpus.json").is_file():
         keywords = KeywordSet(tuple(k for subject in subjects for k in subject.keywords))
         folder.parent.mkdir(parents=True, exist_ok=True)
-        Corpus.from_posts(reading.posts(files), keywords, window=window, progress=progress).save(folder)
+        posts = reading.posts(files)
+        with telling_bad_lines(posts):
+            Corpus.from_posts(posts, keywords, window=window, progress=progress).save(folder)
     return folder
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from klda.cli.bad_lines import tell_bad_lines
 from klda.cli.inputs import Reading
 from klda.corpus.corpus import Corpus
 from klda.corpus.shards import ShardedCorpus
@@ -67,7 +68,9 @@ def open_on_ray(
         yield Corpus.load(paths[0])
         return
     with _shared_folder() as folder:
-        prepare_on_ray(paths, reading, keywords, folder / "corpus", window=window, settings=settings, progress=progress)
+        options: dict[str, Any] = {"window": window, "settings": settings, "progress": progress}
+        report, _ = prepare_on_ray(paths, reading, keywords, folder / "corpus", **options)
+        tell_bad_lines(report)
         yield Corpus.load(folder / "corpus")
 
 

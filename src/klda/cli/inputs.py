@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from klda.cli.progress import console
+from klda.cli.bad_lines import telling_bad_lines
 from klda.corpus.corpus import Corpus
 from klda.corpus.storage import is_corpus
 from klda.corpus.text import TextSettings
@@ -54,12 +54,8 @@ def open_corpus(
     if len(paths) == 1 and is_corpus(paths[0]):
         return Corpus.load(paths[0])
     posts = reading.posts(paths)
-    corpus = Corpus.from_posts(posts, keywords, window=window, settings=settings, progress=progress)
-    n_bad = sum(posts.report.bad.values())
-    if n_bad:
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in posts.report.bad.items())
-        console.print(f"{n_bad:,} of {posts.report.lines:,} lines could not be used: {reasons}", markup=False)
-    return corpus
+    with telling_bad_lines(posts):
+        return Corpus.from_posts(posts, keywords, window=window, settings=settings, progress=progress)
 
 
 def remember_corpus(model: Path, corpus: Path) -> None:

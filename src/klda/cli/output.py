@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +12,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from klda.report.safe_text import csv_text
+
 out = Console()
 
 
 class Format(StrEnum):
-    """Forms in which every command can answer."""
+    """Forms in which every command but `serve` can answer."""
 
     table = "table"
     json = "json"
@@ -38,17 +38,8 @@ def print_json(value: Any) -> None:
 
 
 def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Writes rows as CSV; cells that a spreadsheet would run as a formula are defused."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    for row in rows:
-        writer.writerow([_defused(cell) for cell in row])
-    sys.stdout.write(buffer.getvalue())
-
-
-def _defused(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell
+    """Writes rows as CSV; cells that a spreadsheet would run as a formula become text."""
+    sys.stdout.write(csv_text(header, rows, line_end="\n"))
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli.arguments import check_local, parse_keywords, parse_mapping, parse_size
+from klda.cli.bad_lines import SHOWN_BAD_LINES
 from klda.cli.options import (
     Address,
     Adjacent,
@@ -35,7 +36,6 @@ from klda.corpus.summary import CorpusSummary, added, summarise
 from klda.errors import DataError
 from klda.sources.report import ReadReport
 
-SHOWN_BAD_LINES = 5
 NOTHING = CorpusSummary(documents=0, without_keyword=0, tokens=0, vocabulary_before=0, vocabulary=0, windows=())
 
 

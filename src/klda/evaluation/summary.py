@@ -88,7 +88,8 @@ def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: i
             cell |= {f"{result['policy']}/{m}": _nan(week[m]) for m in LOOP_MEASURES}
     grid = Grid.of([(subject, window, measured) for (subject, window), measured in rows.items()])
     found = [name for name in policies if f"{name}/volume" in grid.measures]
-    summary: Plain = {"policies": {}, "paired": {}, "subjects": {}, "n_comparisons": len(found) - 1}
+    n_comparisons = len(found) - 1 if "static" in found else 0
+    summary: Plain = {"policies": {}, "paired": {}, "subjects": {}, "n_comparisons": n_comparisons}
     for name in found:
         summary["policies"][name] = {m: plain(mean(grid, f"{name}/{m}", seed)) for m in LOOP_MEASURES}
         if name != "static" and "static" in found:

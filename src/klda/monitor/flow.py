@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from klda.monitor.failure import failure
 from klda.monitor.monitor import Monitor
 from klda.store import VolumePoint
 from klda.store.tally import ALL
@@ -61,6 +62,8 @@ class Now:
     total: int
     """In all windows."""
     running: bool
+    failure: str | None
+    """Why collecting ended, where it failed and was not begun again."""
 
 
 def now(monitor: Monitor) -> Now:
@@ -72,6 +75,7 @@ def now(monitor: Monitor) -> Now:
         newest.posts if newest else 0,
         sum(point.posts for point in windows),
         monitor.folder.being_written,
+        failure(monitor.folder),
     )
 
 

@@ -1,15 +1,20 @@
-"""What a monitor is doing, at a glance: from the records alone, without reading a post."""
+"""What monitors are doing, at a glance: from the records alone, without reading a post."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from klda.errors import KldaError
 from klda.monitor.close import closed
+from klda.monitor.failure import failure
 from klda.monitor.following import refusal
 from klda.monitor.monitor import Monitor, opened
-from klda.store import list_monitors
+from klda.store import MonitorFolder, list_monitors
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Overview:
     keywords: tuple[str, ...]
     running: bool
     """Whether a process is writing now."""
+    failure: str | None
+    """Why collecting ended, where it failed and was not begun again."""
     posts: int
     sample: int
     windows: tuple[dict[str, Any], ...]
@@ -36,6 +43,19 @@ class Overview:
     """Why the source does not follow the keywords, but those before; None where it does."""
     models: tuple[dict[str, Any], ...]
     """The models that are kept, newest first."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A monitor that cannot be opened or read now."""
+
+    name: str
+    unreadable: str
+    """Why, and what to do."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -56,6 +76,7 @@ def overview(monitor: Monitor, windows: int = 12) -> Overview:
         approval=settings.approval,
         keywords=records.keywords.active().texts,
         running=monitor.folder.being_written,
+        failure=failure(monitor.folder),
         posts=records.volume.total(),
         sample=records.volume.total(sample=True),
         windows=tuple(
@@ -69,10 +90,22 @@ def overview(monitor: Monitor, windows: int = 12) -> Overview:
     )
 
 
-def overviews(home: Path) -> list[Overview]:
+def overviews(home: Path) -> list[Overview | Unreadable]:
     """The state of every monitor of a home, by name."""
-    found = []
-    for folder in list_monitors(home):
+
+    def look(folder: MonitorFolder) -> Overview:
         with opened(home, folder.name) as monitor:
-            found.append(overview(monitor))
+            return overview(monitor)
+
+    return each(home, look)
+
+
+def each(home: Path, look: Callable[[MonitorFolder], T]) -> list[T | Unreadable]:
+    """What a look at each monitor of a home finds, by name; one that cannot be read does not hide the others."""
+    found: list[T | Unreadable] = []
+    for folder in list_monitors(home):
+        try:
+            found.append(look(folder))
+        except (KldaError, OSError) as error:
+            found.append(Unreadable(folder.name, str(error)))
     return found

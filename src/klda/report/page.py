@@ -24,7 +24,6 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from klda.errors import InputError
-from klda.report import phrases
 from klda.report.charts.dates import full_date
 from klda.report.charts.theme import CATEGORIES, DARK, LIGHT, Spec, themed
 from klda.report.templating import cleaned, environment
@@ -41,7 +40,7 @@ def page(template: str, pictures: Mapping[str, Spec], *, static_width: int = STA
         environment.get_template("report.css").render(light=LIGHT, dark=DARK, categories=CATEGORIES)
     )
     scripts = [_vega(), _source("report.js")]
-    specs = {name: cleaned(themed(spec), phrases.shown) for name, spec in pictures.items()}
+    specs = {name: cleaned(themed(spec)) for name, spec in pictures.items()}
     return environment.get_template(template).render(
         specs=specs,
         svgs={name: _svg(spec, static_width) for name, spec in specs.items()},
@@ -112,6 +111,6 @@ def _hash(source: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = environment("klda.report", phrases.shown)
+    made = environment("klda.report")
     made.filters["date"] = full_date
     return made

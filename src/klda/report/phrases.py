@@ -1,4 +1,4 @@
-"""Numbers and decisions in words, and text made safe to show."""
+"""Numbers and decisions in words, and text with what matches marked."""
 
 from __future__ import annotations
 
@@ -10,20 +10,10 @@ from math import isfinite
 from klda.corpus.matching import Matcher
 from klda.errors import SettingError
 from klda.policies.proposal import Proposal
+from klda.report.safe_text import visible
 from klda.types import Budget, Estimate, Keyword, KeywordSet
 
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _AROUND_WORDS = re.compile(r"([#@]?\w(?:\S*\w)?)")
-_BROKEN = re.compile("[\ud800-\udfff]")
-
-
-def shown(text: str) -> str:
-    """The text without what only tricks the eye or breaks a file: bidirectional and other control characters.
-
-    >>> shown("exe\\u202egnp.\\x00\\ud800 ok")
-    'exegnp.� ok'
-    """
-    return _BROKEN.sub("\ufffd", _HIDDEN.sub("", text))
 
 
 def count(number: float) -> str:
@@ -93,7 +83,7 @@ def marked(text: str, keyword: Keyword) -> list[tuple[str, bool]]:
     >>> marked("A virus, in my computer", Keyword("computer virus"))
     [('A ', False), ('virus', True), (', in my ', False), ('computer', True)]
     """
-    text, matcher = shown(text), _words(keyword)
+    text, matcher = visible(text), _words(keyword)
     if matcher is None:
         return [(text, False)]
     pieces = _AROUND_WORDS.split(text)  # between words and words in turn
@@ -110,7 +100,7 @@ def marked(text: str, keyword: Keyword) -> list[tuple[str, bool]]:
 @lru_cache(maxsize=1024)
 def _words(keyword: Keyword) -> Matcher | None:
     try:
-        return Matcher(KeywordSet.of(*(word for form in keyword.forms for word in shown(form).split())))
+        return Matcher(KeywordSet.of(*(word for form in keyword.forms for word in visible(form).split())))
     except SettingError:
         return None  # a form without anything to match marks nothing
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from klda.report import phrases
-
-Shown = Callable[[str], str]
-"""How a text is made fit to be shown."""
+from klda.report.safe_text import visible
 
 
-def environment(package: str, shown: Shown) -> Environment:
-    """The templates of a package; every text that one prints passes through `shown`, so that none is forgotten."""
+def environment(package: str) -> Environment:
+    """The templates of a package; every text that one prints passes through `visible`, so that none is forgotten."""
 
     def finalize(value: Any) -> Any:
-        return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
     made = Environment(
         loader=PackageLoader(package),
@@ -38,14 +35,14 @@ def environment(package: str, shown: Shown) -> Environment:
     return made
 
 
-def cleaned(node: Any, shown: Shown) -> Any:
+def cleaned(node: Any) -> Any:
     """Plain data with every text in it fit to be shown.
 
-    >>> cleaned({"title": ["a", 1]}, str.upper)
-    {'title': ['A', 1]}
+    >>> cleaned({"title": ["a\\x00", 1]})
+    {'title': ['a', 1]}
     """
     if isinstance(node, dict):
-        return {key: cleaned(value, shown) for key, value in node.items()}
+        return {key: cleaned(value) for key, value in node.items()}
     if isinstance(node, list):
-        return [cleaned(value, shown) for value in node]
-    return shown(node) if isinstance(node, str) else node
+        return [cleaned(value) for value in node]
+    return visible(node) if isinstance(node, str) else node

@@ -11,6 +11,7 @@
   key          the secret behind pseudonyms, readable by its owner only
   posts.upload the file that it was made of, until all of that is in the table
   lock         held by the one process that writes
+  failure.txt  why collecting ended, where it failed
 """
 
 from __future__ import annotations
@@ -59,6 +60,11 @@ class MonitorFolder:
     def upload(self) -> Path:
         """The file of posts that it was made of, where it was; nothing lies there once all of it is stored."""
         return self.path / "posts.upload"
+
+    @property
+    def failure(self) -> Path:
+        """The file that says why collecting ended; there only where it failed."""
+        return self.path / "failure.txt"
 
     @property
     def being_written(self) -> bool:
@@ -123,7 +129,14 @@ def list_monitors(home: Path) -> list[MonitorFolder]:
     if not home.is_dir():
         return []
     folders = (path for path in sorted(home.iterdir()) if _NAME.fullmatch(path.name))
-    return [monitor for monitor in map(MonitorFolder, folders) if monitor.settings.is_file()]
+    return [monitor for monitor in map(MonitorFolder, folders) if _has_settings(monitor)]
+
+
+def _has_settings(monitor: MonitorFolder) -> bool:
+    try:
+        return monitor.settings.is_file()
+    except PermissionError:
+        return True  # a folder that we may not look into is listed: whoever opens it hears why
 
 
 def _checked(name: str) -> str:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from klda.monitor.flow import now
 from klda.monitor.monitor import Monitor
+from klda.report.safe_text import visible
 
 EVERY = 2.0
 """Seconds between two looks."""
@@ -36,7 +37,7 @@ class Live:
             return known[1]
         found = await asyncio.to_thread(now, monitor)
         state = "collecting" if found.running else "not running"
-        counts = {"total": found.total, "window": found.posts, "state": state}
+        counts = {"total": found.total, "window": found.posts, "state": state, "failure": visible(found.failure or "")}
         self._seen[monitor.name] = (time.monotonic(), counts)
         return counts
 

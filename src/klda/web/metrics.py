@@ -10,9 +10,11 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from klda.errors import KldaError
-from klda.monitor.flow import now
+from klda.monitor.flow import Now, now
 from klda.monitor.following import refusal
+from klda.monitor.monitor import Monitor
+from klda.monitor.overview import Unreadable
+from klda.store import Job
 from klda.store.jobs import OPEN
 from klda.web.studio import Studio
 
@@ -75,15 +77,13 @@ class _Monitors(Collector):
         jobs = GaugeMetricFamily("klda_open_jobs", "Jobs that have not ended.", labels=["monitor"])
         failed = GaugeMetricFamily("klda_failed_jobs", "Failed ones of the newest 100 jobs.", labels=["monitor"])
         refused = GaugeMetricFamily("klda_refused", "Whether the source refuses the keywords.", labels=["monitor"])
-        down = GaugeMetricFamily("klda_unreadable", "Whether the records cannot be read.", labels=["monitor"])
-        for monitor in self._studio.monitors():
-            name = [monitor.name]
-            try:
-                counts, newest = now(monitor), monitor.records.jobs.newest(100)
-                waits, refuses = monitor.records.proposals.waiting_id() is not None, refusal(monitor) is not None
-            except KldaError:
-                down.add_metric(name, 1)
+        down = GaugeMetricFamily("klda_unreadable", "Whether settings or records cannot be read.", labels=["monitor"])
+        for found in self._studio.each(_facts):
+            if isinstance(found, Unreadable):
+                down.add_metric([found.name], 1)
                 continue
+            monitor, counts, newest, waits, refuses = found
+            name = [monitor]
             down.add_metric(name, 0)
             posts.add_metric(name, counts.total)
             window.add_metric(name, counts.posts)
@@ -93,3 +93,10 @@ class _Monitors(Collector):
             failed.add_metric(name, sum(job.state == "failed" for job in newest))
             refused.add_metric(name, refuses)
         return (posts, window, running, waiting, jobs, failed, refused, down)
+
+
+def _facts(monitor: Monitor) -> tuple[str, Now, list[Job], bool, bool]:
+    """Its name, its counts, its newest jobs, whether a proposal waits, and whether its source refuses the keywords."""
+    records = monitor.records
+    waits, refuses = records.proposals.waiting_id() is not None, refusal(monitor) is not None
+    return monitor.name, now(monitor), records.jobs.newest(100), waits, refuses

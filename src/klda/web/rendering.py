@@ -16,7 +16,7 @@ from klda.report.charts.theme import Spec, themed
 from klda.report.templating import cleaned
 from klda.report.templating import environment as templates
 from klda.web.assets import address, assets
-from klda.web.text import pieces, visible
+from klda.web.text import pieces
 
 
 def render(
@@ -37,7 +37,7 @@ def render(
 @cache
 def environment() -> Environment:
     """The templates, with everything they may call."""
-    made = templates("klda.web", visible)
+    made = templates("klda.web")
     made.globals |= {"asset": address, "version": version("klda"), "now": lambda: datetime.now(UTC)}
     made.filters |= {
         "pieces": pieces,
@@ -58,7 +58,7 @@ def prepare() -> None:
 
 def spec(picture: Spec) -> Spec:
     """A picture as pages embed it: colours follow the theme, and no text in it tricks the eye."""
-    shown: Spec = cleaned(themed(picture), visible)
+    shown: Spec = cleaned(themed(picture))
     return shown
 
 

@@ -20,7 +20,7 @@ def start_running(monitor: Monitor, identity: str) -> None:
     home = str(monitor.folder.path.parent.absolute())
     command = [sys.executable, "-m", "klda", "monitor", "run", monitor.name, "--home", home, "--format", "json"]
     _started[:] = [process for process in _started if process.poll() is None]
-    nowhere = subprocess.DEVNULL
+    nowhere = subprocess.DEVNULL  # where it fails, `failure` says why
     try:
         process = subprocess.Popen(  # noqa: S603 - our own program, and a name that we made
             command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True

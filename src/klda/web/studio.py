@@ -1,23 +1,31 @@
 """What every page and resource works on: the home, its monitors held open, and who is asking.
 
 A monitor is opened once and kept: opening takes the database's write lock for a moment, which no reader should. Its
-database is shared by all threads; settings are read again when their file changes.
+database is shared by all threads; settings are read again when their file changes. One that cannot be opened or read
+keeps nobody from the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import time
+from collections.abc import Callable, Hashable
 from contextlib import ExitStack
 from threading import Lock
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, HTTPException, Path, Request
 
+from klda.errors import StoreError
 from klda.monitor.monitor import Monitor, opened_in
+from klda.monitor.overview import Unreadable, each
 from klda.store import MonitorFolder, list_monitors
 from klda.web.settings import StudioSettings
 
+T = TypeVar("T")
+
 NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+PAUSE = 5.0
+"""Seconds before pages about all monitors wait again for one whose database did not answer."""
 
 
 class Studio:
@@ -27,10 +35,11 @@ class Studio:
         self.settings = settings
         self._lock = Lock()
         self._open: dict[str, tuple[float, Monitor, ExitStack]] = {}
+        self._silent: dict[str, tuple[float, StoreError]] = {}
 
-    def monitors(self) -> list[Monitor]:
-        """All monitors, by name."""
-        return [self._opened(folder) for folder in list_monitors(self.settings.home)]
+    def each(self, look: Callable[[Monitor], T]) -> list[T | Unreadable]:
+        """What a look at each monitor finds, by name; those that cannot be opened or read say why."""
+        return each(self.settings.home, lambda folder: self._looked(folder, look))
 
     def monitor(self, name: str) -> Monitor:
         """The monitor of this name; an answer of 404 where there is none."""
@@ -46,11 +55,7 @@ class Studio:
 
     def stamp(self, name: str | None = None) -> Hashable:
         """What changes when anything does that pages show of a monitor, or of all of them."""
-        monitors = self.monitors() if name is None else [self.monitor(name)]
-        return tuple(
-            (one.name, one.folder.settings.stat().st_mtime, one.folder.being_written, one.records.database.stamp())
-            for one in monitors
-        )
+        return tuple(self.each(_stamp)) if name is None else _stamp(self.monitor(name))
 
     def close(self) -> None:
         """Gives all databases back."""
@@ -59,24 +64,47 @@ class Studio:
                 stack.close()
             self._open.clear()
 
+    def _looked(self, folder: MonitorFolder, look: Callable[[Monitor], T]) -> T:
+        until, error = self._silent.get(folder.name, (0.0, None))
+        if error is not None and time.monotonic() < until:
+            raise error.with_traceback(None)
+        try:
+            return look(self._opened(folder))
+        except StoreError as error:
+            self._forget(folder.name)  # opening tells sooner than reading that nobody answers
+            self._silent[folder.name] = time.monotonic() + PAUSE, error
+            raise
+
     def _opened(self, folder: MonitorFolder) -> Monitor:
         changed = folder.settings.stat().st_mtime
         with self._lock:
             known = self._open.get(folder.name)
-            if known is not None and known[0] == changed:
-                return known[1]
-            stack = ExitStack()
-            monitor = stack.enter_context(opened_in(folder))
-            if known is not None:
-                known[2].close()
-            self._open[folder.name] = (changed, monitor, stack)
+        if known is not None and known[0] == changed:
+            return known[1]
+        stack = ExitStack()  # filled without the lock: a database may take long to answer
+        monitor = stack.enter_context(opened_in(folder))
+        with self._lock:
+            known = self._open.get(folder.name)
+            if known is None or known[0] != changed:
+                self._open[folder.name] = (changed, monitor, stack)
+        if known is None:
             return monitor
+        if known[0] == changed:  # another thread was faster
+            stack.close()
+            return known[1]
+        known[2].close()
+        return monitor
 
     def _forget(self, name: str) -> None:
         with self._lock:
             known = self._open.pop(name, None)
         if known is not None:
             known[2].close()
+
+
+def _stamp(monitor: Monitor) -> Hashable:
+    folder = monitor.folder
+    return monitor.name, folder.settings.stat().st_mtime, folder.being_written, monitor.records.database.stamp()
 
 
 def _studio(request: Request) -> Studio:

@@ -1,38 +1,20 @@
-"""Texts of strangers made safe to show: what would trick the eye is made visible, and only plain links are links."""
+"""Posts of strangers in parts that a page can show: what matches is marked, and only plain links are links."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from klda.report.phrases import marked
+from klda.report.safe_text import visible
 from klda.types import Keyword, KeywordSet
 
-_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
-_BROKEN = re.compile("[\ud800-\udfff]")
 _LINK = re.compile(r"https?://[^\s<>\"'`{}|\\^\[\]]+", re.IGNORECASE)
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 MOST_SHOWN = 5_000
 """Characters of a post that are shown; a hostile one may have millions."""
-TURNED = "⇄"
-"""Stands where a text would have turned its own direction."""
-
-
-def visible(text: str) -> str:
-    """The text with direction marks shown as signs, and without what only breaks things.
-
-    >>> visible("invoice\\u202egnp.exe\\x00")
-    'invoice⇄gnp.exe'
-    """
-    if text.isascii() and text.isprintable():  # as nearly all is
-        return text
-    return _BROKEN.sub("\ufffd", _CONTROL.sub("", _BIDI.sub(TURNED, text)))
 
 
 class Piece(NamedTuple):
@@ -70,23 +52,3 @@ def _plain(text: str, keyword: Keyword | None) -> tuple[Piece, ...]:
     if keyword is None:
         return (Piece(text, "plain"),)
     return tuple(Piece(part, "match" if hit else "plain") for part, hit in marked(text, keyword))
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows as CSV; a cell that a spreadsheet would run as a formula becomes text.
-
-    >>> csv_text(["text"], [["=1+1"], [-2]])
-    "text\\r\\n'=1+1\\r\\n-2\\r\\n"
-    """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    for row in [header, *rows]:
-        writer.writerow([_defused(cell) for cell in row])
-    return buffer.getvalue()
-
-
-def _defused(cell: Any) -> Any:
-    if not isinstance(cell, str):
-        return cell
-    shown = visible(cell)
-    return f"'{shown}" if shown.lstrip(" ").startswith(_FORMULA) else shown

@@ -171,6 +171,9 @@ def test_closed_loops_are_summed_up_by_policy_and_subject(archive, corpus_folder
     assert summary["paired"]["frequent"]["static"]["f1"]["mean"] is not None
     assert set(summary["subjects"]["health"]) == set(settings.policies)
     json.dumps(summary, allow_nan=False)
+    assert summary["n_comparisons"] == len(summary["paired"]) == 2
+    alone = closed_summary(results, settings.policies[1:])
+    assert (alone["n_comparisons"], alone["paired"]) == (0, {}), "only with the static list is anything compared"
 
 
 def test_a_closed_loop_may_stop_after_its_first_weeks(archive, corpus_folder, health, tmp_path):

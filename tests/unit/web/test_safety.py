@@ -172,7 +172,7 @@ def test_a_fault_tells_nothing(browse: Browse, monkeypatch: pytest.MonkeyPatch) 
     def fail(_: object) -> None:
         raise RuntimeError("password=hunter2")
 
-    monkeypatch.setattr("klda.web.studio.list_monitors", fail)
+    monkeypatch.setattr("klda.monitor.overview.list_monitors", fail)
     browser = browse(fails=True)
     for path in ("/", "/api/v1/monitors"):
         answer = browser.get(path)

@@ -20,22 +20,26 @@ if TYPE_CHECKING:
 def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Collect posts from where the last run stopped, until Ctrl-C; nothing is proposed."""
     from klda.monitor.collect import collect as work
+    from klda.monitor.failure import leaving_failure
     from klda.monitor.monitor import opened
 
-    with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:
+    quiet = output is Format.json
+    with leaving_failure(home, name), opened(home, name) as monitor, progress_bar(quiet=quiet) as progress:
         counts = until_stopped(lambda stop: work(monitor, stop, progress=progress))
     _summary(name, counts, output, "collect")
 
 
 def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Run a monitor until Ctrl-C: collect, close windows, propose, approve where that is automatic."""
+    from klda.monitor.failure import leaving_failure
     from klda.monitor.monitor import opened
     from klda.monitor.run import run as work
 
     def tell(message: str) -> None:
         console.print(message, markup=False, highlight=False)
 
-    with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:
+    quiet = output is Format.json
+    with leaving_failure(home, name), opened(home, name) as monitor, progress_bar(quiet=quiet) as progress:
         counts = until_stopped(lambda stop: work(monitor, stop, progress=progress, tell=tell))
     _summary(name, counts, output, "run")
 

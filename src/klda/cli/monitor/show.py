@@ -15,14 +15,22 @@ _GAPS = 20
 
 def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """List all monitors of a home."""
-    from klda.monitor.overview import overviews
+    from klda.monitor.overview import Unreadable, overviews
 
     found = overviews(home)
     if output is Format.json:
         print_json([one.to_dict() for one in found])
         return
-    rows = [(o.name, o.subject, o.source, len(o.keywords), o.posts, o.running, o.waiting or "nothing") for o in found]
+    rows = [
+        (o.name, "unreadable", *[""] * 5)
+        if isinstance(o, Unreadable)
+        else (o.name, o.subject, o.source, len(o.keywords), o.posts, o.running, o.waiting or "nothing")
+        for o in found
+    ]
     print_table(f"Monitors in {home}", ("name", "subject", "source", "keywords", "posts", "running", "waits"), rows)
+    for one in found:
+        if isinstance(one, Unreadable):
+            out.print(f"{one.name} cannot be read: {one.unreadable}", markup=False, highlight=False, soft_wrap=True)
     if not found:
         out.print("None yet; make one with: klda monitor create NAME --keywords … --source …", markup=False)
 
@@ -54,6 +62,8 @@ def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> 
     }
     if state.refused:
         facts["these keywords are not followed yet"] = state.refused
+    if state.failure is not None:
+        facts |= {"collecting failed": state.failure}
     print_table(f"Monitor {name}", ("what", "value"), facts.items())
     rows = [(w["start"][:16].replace("T", " "), w["posts"], "closed" if w["closed"] else "open") for w in state.windows]
     print_table("Windows", ("start", "posts", "state"), rows)

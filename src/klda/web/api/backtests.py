@@ -34,7 +34,7 @@ class BacktestSummary(BaseModel):
 class BacktestAnswer(BacktestSummary):
     """A backtest with what came out; means with 95 % intervals."""
 
-    summary: dict[str, Any] = Field(description="As `klda backtest --output json` prints it.")
+    summary: dict[str, Any] = Field(description="As `klda backtest --format json` prints it.")
 
 
 @router.post("/monitors/{name}/backtests", status_code=202, responses=documented(409))

@@ -11,6 +11,7 @@ from klda.errors import DataError
 from klda.monitor.background import cancel
 from klda.monitor.jobs import recent, the_job
 from klda.monitor.monitor import Monitor
+from klda.monitor.overview import Unreadable
 from klda.store import Job
 from klda.web.api.models import JobAnswer
 from klda.web.studio import Identity, TheMonitor, TheStudio
@@ -23,8 +24,9 @@ Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most, of ea
 
 @router.get("/jobs")
 def all_jobs(studio: TheStudio, limit: Limit = 50) -> list[JobAnswer]:
-    """The newest jobs of all monitors, newest first."""
-    found = [answer_for(monitor, job.id, job) for monitor in studio.monitors() for job in recent(monitor, limit)]
+    """The newest jobs of all monitors that can be read, newest first."""
+    looks = studio.each(lambda monitor: jobs_of(monitor, limit))
+    found = [job for jobs in looks if not isinstance(jobs, Unreadable) for job in jobs]
     return sorted(found, key=lambda job: job.created, reverse=True)
 
 

@@ -27,6 +27,6 @@ Hub = Annotated[Live, Depends(_hub)]
 
 @router.get("/monitors/{name}/live", response_class=EventSourceResponse)
 async def live(request: Request, monitor: TheMonitor, hub: Hub) -> AsyncIterator[ServerSentEvent]:
-    """Events with `total`, `window` (posts of the newest window) and `state`, as they change."""
+    """Events with `total`, `window` (posts of the newest window), `state` and `failure`, as they change."""
     async for event in hub.events(request, monitor):
         yield event

@@ -55,6 +55,7 @@ class MonitorAnswer(Answer):
     approval: str
     keywords: list[str] = Field(description="The active list.")
     running: bool = Field(description="Whether a process collects for it now.")
+    failure: str | None = Field(description="Why collecting ended, where it failed and was not begun again.")
     posts: int = Field(description="Posts collected in all windows.")
     sample: int = Field(description="Posts of the unfiltered sample.")
     windows: list[WindowAnswer] = Field(description="The latest windows.")
@@ -63,6 +64,13 @@ class MonitorAnswer(Answer):
     gaps: int = Field(description="Stretches of time that the source did not deliver.")
     refused: str | None = Field(description="Why the source does not follow the active list, but the one before.")
     models: list[ModelAnswer] = Field(description="The models that are kept, newest first.")
+
+
+class UnreadableAnswer(Answer):
+    """A monitor that cannot be opened or read now."""
+
+    name: str
+    unreadable: str = Field(description="Why, and what to do.")
 
 
 class FlowAnswer(Answer):

@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Query, Response
 
 from klda.monitor.background import start
 from klda.monitor.flow import flow, yields
-from klda.monitor.overview import overview
+from klda.monitor.overview import Unreadable, overview
 from klda.web.api.jobs import answer_for
 from klda.web.api.models import (
     FlowAnswer,
@@ -17,6 +17,7 @@ from klda.web.api.models import (
     MonitorAnswer,
     Period,
     TopicsAnswer,
+    UnreadableAnswer,
     YieldAnswer,
 )
 from klda.web.forms import MonitorForm
@@ -29,9 +30,12 @@ router = APIRouter()
 
 
 @router.get("/monitors")
-def list_monitors(studio: TheStudio) -> list[MonitorAnswer]:
-    """All monitors, by name."""
-    return [MonitorAnswer.model_validate(overview(monitor)) for monitor in studio.monitors()]
+def list_monitors(studio: TheStudio) -> list[MonitorAnswer | UnreadableAnswer]:
+    """All monitors, by name; of those that cannot be read, why not."""
+    return [
+        UnreadableAnswer.model_validate(one) if isinstance(one, Unreadable) else MonitorAnswer.model_validate(one)
+        for one in studio.each(overview)
+    ]
 
 
 @router.post("/monitors", status_code=201)

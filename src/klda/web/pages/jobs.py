@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -9,15 +10,26 @@ from fastapi import APIRouter, Request, Response
 
 from klda.monitor.background import cancel
 from klda.monitor.jobs import recent
+from klda.monitor.monitor import Monitor
+from klda.monitor.overview import Unreadable
 from klda.store import Job
 from klda.store.jobs import OPEN
 from klda.web.api.jobs import JobId, found
 from klda.web.rendering import render
-from klda.web.studio import Identity, Studio, TheMonitor, TheStudio
+from klda.web.studio import Identity, TheMonitor, TheStudio
 
 router = APIRouter()
 
 SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Health:
+    """A monitor that can be read, with its newest jobs."""
+
+    name: str
+    running: bool
+    jobs: list[Job]
 
 
 @dataclass(frozen=True)
@@ -36,15 +48,15 @@ class Row:
 @router.get("/jobs")
 def jobs_page(request: Request, studio: TheStudio) -> Response:
     """The page."""
-    rows = _rows(studio)
-    health = [(monitor.name, monitor.folder.being_written) for monitor in studio.monitors()]
+    health = studio.each(_health)
+    rows = _rows(health)
     return render(request, "jobs.html", rows=rows, seen=_stamp(rows), health=health)
 
 
 @router.get("/jobs/list")
 def jobs_list(request: Request, studio: TheStudio, seen: str = "") -> Response:
     """The jobs alone, for a page that looks again; nothing where it has them all."""
-    rows = _rows(studio)
+    rows = _rows(studio.each(_health))
     if seen == _stamp(rows):
         return Response(status_code=204)
     return render(request, "jobs_list.html", rows=rows, seen=_stamp(rows))
@@ -55,12 +67,16 @@ def cancel_job(request: Request, studio: TheStudio, monitor: TheMonitor, job: Jo
     """Asks a job to stop."""
     found(monitor, job)
     cancel(monitor, job, asked_by=identity)
-    rows = _rows(studio)
+    rows = _rows(studio.each(_health))
     return render(request, "jobs_list.html", rows=rows, seen=_stamp(rows))
 
 
-def _rows(studio: Studio) -> list[Row]:
-    rows = [Row(monitor.name, job) for monitor in studio.monitors() for job in recent(monitor, SHOWN)]
+def _health(monitor: Monitor) -> Health:
+    return Health(monitor.name, monitor.folder.being_written, recent(monitor, SHOWN))
+
+
+def _rows(health: Sequence[Health | Unreadable]) -> list[Row]:
+    rows = [Row(one.name, job) for one in health if isinstance(one, Health) for job in one.jobs]
     return sorted(rows, key=lambda row: (row.is_open, row.job.created), reverse=True)[:SHOWN]
 
 

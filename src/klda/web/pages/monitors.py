@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
-from klda.monitor.overview import overview
+from klda.monitor.overview import Overview, overview
 from klda.web.forms import MonitorForm, WrongFields, parsed
 from klda.web.making import make_monitor
 from klda.web.rendering import render
@@ -30,8 +30,9 @@ SOURCES = {
 @router.get("/")
 def monitors(request: Request, studio: TheStudio) -> Response:
     """All monitors of the home."""
-    found = [overview(monitor) for monitor in studio.monitors()]
-    lines = {one.name: sparkline([window["posts"] for window in one.windows]) for one in found}
+    found = studio.each(overview)
+    readable = [one for one in found if isinstance(one, Overview)]
+    lines = {one.name: sparkline([window["posts"] for window in one.windows]) for one in readable}
     return render(request, "monitors.html", monitors=found, lines=lines)
 
 

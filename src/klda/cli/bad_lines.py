@@ -1,0 +1,44 @@
+"""What commands say of lines that could not be used: how many, why, and where the first of them stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from klda.cli.progress import console
+from klda.errors import DataError
+
+if TYPE_CHECKING:
+    from klda.sources import PostReader
+    from klda.sources.report import ReadReport
+
+SHOWN_BAD_LINES = 5
+
+
+@contextmanager
+def telling_bad_lines(posts: PostReader) -> Iterator[None]:
+    """Tells of the bad lines of what was read in the block, also where too few were left to go on with."""
+    try:
+        yield
+    except DataError:
+        tell_bad_lines(posts.report)
+        raise
+    tell_bad_lines(posts.report)
+
+
+def tell_bad_lines(report: ReadReport) -> None:
+    """Writes to standard error which lines could not be used; nothing where there is none."""
+    n_bad = sum(report.bad.values())
+    if not n_bad:
+        return
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in report.bad.items())
+    _say(f"{n_bad:,} of {report.lines:,} lines could not be used: {reasons}")
+    for example in report.examples[:SHOWN_BAD_LINES]:
+        _say(f"  {example}")
+    if n_bad > SHOWN_BAD_LINES:
+        _say(f"  … and {n_bad - SHOWN_BAD_LINES:,} more")
+
+
+def _say(line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
