@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from klda.report.safe_text import csv_text
+from klda.report.safe_text import csv_text, visible
 
 out = Console()
 
@@ -43,9 +43,9 @@ def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Prints rows as a table that fits the terminal: numbers to the right, text of posts never read as markup."""
+    """Prints rows as a table that fits the terminal: numbers to the right, text of posts never read as markup, nor by the terminal."""
     body = [[_cell(value) for value in row] for row in rows]
-    out.print(Text(title, style="bold"))
+    out.print(Text(visible(title), style="bold"))
     table = Table(header_style="bold", expand=False)
     for i, name in enumerate(header):
         numeric = bool(body) and all(row[i].justify == "right" for row in body)
@@ -81,4 +81,4 @@ def _cell(value: Any) -> Text:
         return Text(f"{value:,}", justify="right")
     if isinstance(value, float):
         return Text(f"{value:,.3g}", justify="right")
-    return Text(str(value))
+    return Text(visible(str(value)))

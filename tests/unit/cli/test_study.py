@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
-from klda.cli.output import estimate_text
+from klda.cli.output import estimate_text, print_table
 from klda.cli.study import study
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
@@ -108,6 +108,13 @@ def test_a_day_that_is_cut_into_windows_names_all_of_them():
     archive = Archive(Corpus.from_posts(world, KeywordSet.of("hospital"), window="6h", workers=1))
     day = archive.corpus.windows[8].start.date()
     assert [archive.corpus.windows[w].start.hour for w in windows_to_test(day.isoformat(), archive)] == [0, 6, 12, 18]
+
+
+def test_a_text_in_a_table_gives_the_terminal_no_orders(capsys):
+    print_table("posts", ("text",), [("\x1b]0;title\x07 [red]storm[/red]",)])
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "[red]storm[/red]" in shown
 
 
 def test_an_interval_below_nought_reads_as_one():
