@@ -164,15 +164,6 @@ def parameters(trained: KLDA) -> dict[str, torch.Tensor]:
     return trained.parameters_.tensors()
 
 
-def test_one_worker_equals_local_training_bit_for_bit(nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path):
-    from klda.scale.training import train
-
-    local = model(32).fit(corpus)
-    found = train(model(32), saved, tmp_path / "run", workers=1)
-    assert found.history_ == local.history_
-    assert all(torch.equal(tensor, parameters(local)[name]) for name, tensor in parameters(found).items())
-
-
 def test_two_workers_equal_a_twofold_batch_and_a_lost_node_changes_no_bit(
     nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path
 ):

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -19,37 +21,29 @@ OPTIONS = ("--topics", "3", "--max-iterations", "30", "--format", "json")
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Path:
+def corpus(klda: Callable[..., Any], tmp_path: Path) -> Path:
     posts = write(World(weeks=2, posts_per_week=300, seed=1), tmp_path / "posts.parquet")
-    command = [
-        sys.executable,
-        "-m",
-        "klda",
-        "prepare",
-        posts,
-        "-k",
-        "health,hospital,doctor",
-        "-o",
-        tmp_path / "corpus",
-    ]
-    subprocess.run(command, check=True, capture_output=True)
+    assert klda("prepare", posts, "-k", "health,hospital,doctor", "-o", tmp_path / "corpus").exit_code == 0
     return tmp_path / "corpus"
 
 
 def _train(corpus: Path, model: Path, *more: str) -> list[str]:
-    return [sys.executable, "-m", "klda", "train", str(corpus), "--model", str(model), *OPTIONS, *more]
+    return ["train", str(corpus), "--model", str(model), *OPTIONS, *more]
 
 
-def test_a_run_that_is_interrupted_and_then_killed_ends_at_the_same_model(corpus: Path, tmp_path: Path):
+def test_a_run_that_is_interrupted_and_then_killed_ends_at_the_same_model(
+    corpus: Path, klda: Callable[..., Any], tmp_path: Path
+):
     undisturbed, model = tmp_path / "undisturbed", tmp_path / "model"
-    subprocess.run(_train(corpus, undisturbed), check=True, capture_output=True)
+    assert klda(*_train(corpus, undisturbed)).exit_code == 0
     for how in (signal.SIGINT, signal.SIGKILL):
-        said, code = _ended(_train(corpus, model, "--resume"), model / "checkpoint.json", how)
+        command = [sys.executable, "-m", "klda", *_train(corpus, model, "--resume")]
+        said, code = _ended(command, model / "checkpoint.json", how)
         assert not (model / "model.json").exists(), "it was over before it could be ended"
         if how is signal.SIGINT:
             assert code == 130
             assert "--resume" in said
-    subprocess.run(_train(corpus, model, "--resume"), check=True, capture_output=True)
+    assert klda(*_train(corpus, model, "--resume")).exit_code == 0
     whole, resumed = KLDA.load(undisturbed), KLDA.load(model)
     assert resumed.history_ == whole.history_
     for name, tensor in resumed.parameters_.tensors().items():
