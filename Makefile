@@ -28,7 +28,7 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff format --check .
 
 types: .venv/.installed-dev
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers auto
 
 layers: .venv/.installed-dev
 	$(BIN)/lint-imports

@@ -101,8 +101,7 @@ def undisturbed(five_weeks: Path, tmp_path_factory: pytest.TempPathFactory) -> d
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("windows", [1, 3])
+@pytest.mark.parametrize(("number", "windows"), [(signal.SIGKILL, 1), (signal.SIGTERM, 3)])
 def test_a_run_that_is_ended_in_the_middle_stores_the_same_posts_when_it_is_started_again(
     number: signal.Signals,
     windows: int,

@@ -43,7 +43,7 @@ def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Prints rows as a table that fits the terminal: numbers to the right, text of posts is neither markup nor an order."""
+    """Prints rows as a table that fits the terminal: numbers to the right, texts neither markup nor orders."""
     body = [[_cell(value) for value in row] for row in rows]
     out.print(Text(visible(title), style="bold"))
     table = Table(header_style="bold", expand=False)

@@ -15,7 +15,7 @@ in the data.
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import nbinom
+from scipy.special import betainc, nbdtrik
 
 from klda.errors import DataError, SettingError
 from klda.selection.arrays import Floats
@@ -62,5 +62,16 @@ def forecast_posts(counts: Floats, *, half_life: float = 1.5, coverage: float = 
     level = (weighted + 0.5) / weight  # half a post more than seen: no post so far is not proof of none to come
     noise = weight_squared / weight**2
     size = level / (noise + (1 + noise) * dispersion * level)
-    low, high = (nbinom.ppf(q, size, size / (size + level)) for q in ((1 - coverage) / 2, (1 + coverage) / 2))
+    low, high = (_quantile(q, size, size / (size + level)) for q in ((1 - coverage) / 2, (1 + coverage) / 2))
     return Interval(mean, np.minimum(low, mean), np.maximum(high, mean))
+
+
+def _quantile(share: float, size: Floats, chance: Floats) -> Floats:
+    """The least count up to which a negative binomial has such a share. # as size
+
+    Written out, for `scipy.stats` takes a second to import, in every process.
+    """
+    near = np.nan_to_num(np.ceil(nbdtrik(share, size, chance)), nan=0.0).clip(min=0.0)
+    # between whole numbers rounding may put it on either side
+    near = np.where((near > 0) & (betainc(size, np.maximum(near, 1.0), chance) >= share), near - 1, near)
+    return np.asarray(np.where(betainc(size, near + 1, chance) < share, near + 1, near))

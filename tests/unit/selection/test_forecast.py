@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.stats import nbinom
 
 from klda.errors import DataError, SettingError
 from klda.selection import forecast_posts
+from klda.selection.forecast import _quantile
 
 histories = hnp.arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.integers(0, 10_000))
 
@@ -91,3 +93,10 @@ def test_counts_without_windows_are_an_error():
         forecast_posts(np.zeros((3, 0)))
     with pytest.raises(SettingError, match="half_life"):
         forecast_posts(np.ones((1, 2)), half_life=0)
+
+
+@given(st.floats(1e-3, 1e6), st.floats(1e-3, 1e5), st.floats(0.005, 0.995))
+def test_quantiles_are_those_of_the_negative_binomial(level, size, share):
+    chance = size / (size + level)
+    found = _quantile(share, np.array([size]), np.array([chance]))
+    assert found.tolist() == [nbinom.ppf(share, size, chance)]
