@@ -29,6 +29,7 @@ from klda.scale.cluster import connected
 from klda.sources import read_posts
 from klda.types import KeywordSet
 from tests.integration.two_nodes import TwoNodes
+from tests.unit.model.in_threads import own, together
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
@@ -164,23 +165,18 @@ def parameters(trained: KLDA) -> dict[str, torch.Tensor]:
     return trained.parameters_.tensors()
 
 
-def test_two_workers_equal_a_twofold_batch_and_a_lost_node_changes_no_bit(
+def test_two_workers_equal_two_in_one_process_bit_for_bit_also_when_a_node_is_lost(
     nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path
 ):
     from klda.scale.training import train
 
     nodes.whole()
-    local = model(32).fit(corpus)
-    found = train(model(16), saved, tmp_path / "whole", workers=2)
-    np.testing.assert_allclose([h[2] for h in found.history_], [h[2] for h in local.history_], rtol=1e-4)
-    for name, tensor in parameters(found).items():
-        torch.testing.assert_close(tensor, parameters(local)[name], rtol=5e-3, atol=5e-3, msg=name)
-
-    lost = nodes.lose_when(lambda: len(list(tmp_path.glob("lost/ray/checkpoint_*/worker-1.json"))) >= 2)
-    again = train(model(16), saved, tmp_path / "lost", workers=2)
+    here = together(2, lambda workers: model(16).fit(own(corpus, workers), workers=workers))[0]
+    lost = nodes.lose_when(lambda: len(list(tmp_path.glob("run/ray/checkpoint_*/worker-1.json"))) >= 2)
+    found = train(model(16), saved, tmp_path / "run", workers=2)
     assert not lost.is_alive()
-    assert again.history_ == found.history_
-    assert all(torch.equal(tensor, parameters(found)[name]) for name, tensor in parameters(again).items())
+    assert found.history_ == here.history_
+    assert all(torch.equal(tensor, parameters(here)[name]) for name, tensor in parameters(found).items())
 
 
 def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoNodes, saved: Path, tmp_path: Path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +17,15 @@ import pyarrow as pa
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, merged
 from klda.errors import DataError
-from klda.model.lda import LDA, fit_lda
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor
 from klda.selection.arrays import Floats
 from klda.store.tally import ALL
 from klda.store.topics import TopicExample, TopicOverTime, WindowTopics
 from klda.types import KeywordSet, Progress, Window, silent
+
+if TYPE_CHECKING:
+    from klda.model.lda import LDA
 
 N_TOPICS = 6
 N_WORDS = 8
@@ -58,6 +61,8 @@ def learn_topics(
 
 def topics_over_time(corpus: Corpus, *, seed: int, made: datetime) -> WindowTopics:
     """Topics over all posts of a corpus, with their share of each window and examples from the last."""
+    from klda.model.lda import fit_lda  # brings torch
+
     documents = merged(corpus.documents, corpus.apart)
     if len(documents) < FEWEST_POSTS:
         raise DataError(f"{len(documents)} posts are too few to speak of topics; wait for {FEWEST_POSTS}")
