@@ -3,11 +3,12 @@
     python -m benchmarks.quality [--quick] [--weeks 8] [--split score] [--only NAME] [--data DIR] [--work DIR]
 
 Every archive of the data folder that has subjects is run: `NAME.parquet` with `subjects_NAME.json`. Where the subjects
-have labels, lists own their filter, and the open loop stands beside it; where they have none, the open loop and the fit
-are what can be measured. The open loop is run twice: with every post of a candidate known (`skill` and its like), and
-with those alone that the list collected (`list_only`). Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of
-`docs/benchmarks.md` between its marks (`--quick`, `--only` and `--data` leave the page alone). Results of cases are
-kept in the work folder: a run that was stopped goes on.
+have labels, lists own their filter, without and with a sample of the stream to look at (`with_sample`), and the open
+loop stands beside it; where they have none, the open loop and the fit are what can be measured. The open loop is run
+twice: with every post of a candidate known (`skill` and its like), and with those alone that the list collected
+(`list_only`). Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between its marks
+(`--quick`, `--only` and `--data` leave the page alone). Results of cases are kept in the work folder: a run that was
+stopped goes on.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ LIST_ABLATIONS: dict[str, Plain] = {
 }
 """The same where only the list's own posts are known: candidates are not chosen together there."""
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
-QUICK_LOOPS = ("klda", "static", "labels-next-week")
+SAMPLE = 0.01
+"""Share of the stream that loops with a sample may look at beside their lists."""
+FEW_LOOPS = ("klda", "static", "labels-next-week")
+"""Whose loops a quick look and those with a sample are."""
 QUICK_WEEKS, QUICK_HISTORY = 2, 4
 """Weeks that are tested, and weeks of history from which the fit is learnt."""
 QUICK_LOOP = 10
@@ -154,6 +158,7 @@ def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Name
         return [partial(_closed, replay, [_smallest(replay.archive, chosen)], given, spread, quiet=True)]
     return [
         partial(_closed, replay, chosen, given, spread),
+        lambda: {"with_sample": _closed(replay, chosen, given, spread, FEW_LOOPS, SAMPLE)},
         *_loops_of_all_and_of_the_list(replay, chosen, [replay.archive.n_windows - 1], spread),
     ]
 
@@ -176,7 +181,7 @@ def _loops(given: argparse.Namespace) -> tuple[str, ...]:
     """The policies of the closed loop."""
     if given.loops:
         return tuple(name.strip() for name in given.loops.split(","))
-    return QUICK_LOOPS if given.quick else (*policy_names("all", closed_loop=True), *LOOP_ABLATIONS)
+    return FEW_LOOPS if given.quick else (*policy_names("all", closed_loop=True), *LOOP_ABLATIONS)
 
 
 def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, training: Path | None) -> Replay:
@@ -186,12 +191,24 @@ def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespac
 
 
 def _closed(
-    replay: Replay, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map, *, quiet: bool = False
+    replay: Replay,
+    subjects: Sequence[Subject],
+    given: argparse.Namespace,
+    spread: Map,
+    names: tuple[str, ...] | None = None,
+    sample: float = 0.0,
+    *,
+    quiet: bool = False,
 ) -> Plain:
     """The figures of a closed loop over all weeks, in a quick look over the first few."""
-    names = _loops(given)
-    weeks = QUICK_LOOP if given.quick else None
-    settings = BacktestSettings(policies=names, loop="closed", loop_weeks=weeks, policy_settings=LOOP_ABLATIONS)
+    names = names or _loops(given)
+    settings = BacktestSettings(
+        policies=names,
+        loop="closed",
+        loop_weeks=QUICK_LOOP if given.quick else None,
+        sample_rate=sample,
+        policy_settings=LOOP_ABLATIONS,
+    )
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
     summary = closed_summary(_run(work, spread, "closed loop", quiet=quiet), names)
     return closed_figures(summary) | {"closed_loop": summary}

@@ -47,9 +47,11 @@ def tables(archives: dict[str, Plain]) -> str:
         if "fit" in found:
             parts.append(_fit(found))
         if "closed_loop" in found:
-            parts.append(f"Closed loop:\n\n{closed_loop(found['closed_loop'])}")
-            parts.append(_paired_loops(found["closed_loop"]))
-            parts.append(_subjects(found["closed_loop"]))
+            parts += _closed_parts("Closed loop", found["closed_loop"])
+        if "with_sample" in found:
+            figures = _figures(found["with_sample"])
+            parts.append(f"With a sample of the stream to look at beside the list:\n\n{figures}")
+            parts += _closed_parts("Closed loop, with a sample", found["with_sample"]["closed_loop"])
     return "\n" + "\n".join(part.rstrip() + "\n" for part in parts) + "\n"
 
 
@@ -61,6 +63,11 @@ def _open_parts(summary: Plain) -> list[str]:
         f"One ingredient of `klda` off at a time:\n\n{_ablation(summary)}",
         _losses(summary),
     ]
+
+
+def _closed_parts(title: str, summary: Plain) -> list[str]:
+    """Main table, comparisons and subjects of a closed loop."""
+    return [f"{title}:\n\n{closed_loop(summary)}", _paired_loops(summary), _subjects(summary)]
 
 
 def _figures(found: Plain) -> str:

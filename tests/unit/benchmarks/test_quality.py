@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from benchmarks import quality
 from benchmarks.quality import _archives
 from benchmarks.quality_figures import closed_figures, shock_recall
 from benchmarks.quality_page import tables
+from klda.corpus.simulation import World, write
 from klda.errors import SettingError
+from klda.evaluation.subjects import Subject
+from klda.types import KeywordSet
 
 
 def _weeks(recalls: list[float], posts: list[float]) -> dict[str, list[dict[str, float]]]:
@@ -92,3 +96,17 @@ def test_the_page_names_paired_differences_and_losses() -> None:
     assert "corrected truth, top 2." not in page
     assert "history `static`):\n\n- `skill`: 0.7" in page
     assert "- none in accuracy." in page
+
+
+def test_lists_own_their_filter_without_and_with_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = write(World(weeks=4, posts_per_week=200, seed=1), tmp_path / "posts.parquet")
+    subjects = [Subject("health", KeywordSet.of("hospital", "doctor"), frozenset({"health"}))]
+    monkeypatch.setattr(quality, "FEW_LOOPS", ("static", "labels-next-week"))
+    given = argparse.Namespace(quick=False, loops="static,random", work=tmp_path / "work")
+    without, sampled, *_ = quality.with_labels(archive, subjects, given, map)
+    found = without() | sampled()
+    assert found["closed_loop"]["policies"].keys() == {"static", "random"}
+    assert found["with_sample"]["closed_loop"]["policies"].keys() == {"static", "labels-next-week"}
+    assert len(list((tmp_path / "work").glob("*/closed-*"))) == 2, "other settings are other results"
+    page = tables({"posts": found})
+    assert page.index("Closed loop:") < page.index("Closed loop, with a sample:")
