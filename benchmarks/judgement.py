@@ -39,6 +39,7 @@ from klda.selection.company import (
     share_by_sample,
     share_on_subject,
 )
+from klda.selection.trial import log_trial, speak_of_it, subject_words
 from klda.sources.reader import read_posts
 from klda.types import Keyword
 
@@ -110,7 +111,7 @@ class Rows:
 
 
 def observations(stream: Stream, subject: Subject) -> Iterator[tuple[str, Rows]]:
-    """Rows for each model: of listed words, of others by the posts that they bring, of others by a sample."""
+    """Rows for each model: of listed words, of others by a sample, of those by the posts that they bring (two ways)."""
     first = np.array([stream.place[k.text] for k in subject.keywords if k.text in stream.place], dtype=np.int64)
     common = stream.common
     is_first, together = np.ones(len(first), dtype=np.bool_), float(common[first].sum())
@@ -124,10 +125,13 @@ def observations(stream: Stream, subject: Subject) -> Iterator[tuple[str, Rows]]
         )
         carried = collected[:, first].toarray() > 0  # (D, n)
         known = company(carried, is_first, np.ones_like(carried), weight)
-        relevant = np.isin(stream.labels[week + 1], list(subject.labels))
 
-        def rows(words: Ints, *features: Floats, week: int = week, relevant: NDArray[np.bool_] = relevant) -> Rows:
-            after = stream.weeks[week + 1][:, words]
+        def rows(words: Ints, *features: Floats, alone: bool = False, week: int = week) -> Rows:
+            after, relevant = stream.weeks[week + 1], np.isin(stream.labels[week + 1], list(subject.labels))
+            if alone:  # further posts only, those that the first keywords do not bring
+                further = ~_carrying(after, first)
+                after, relevant = after[further], relevant[further]
+            after = after[:, words]
             posts, hits = np.asarray(after.sum(axis=0)).ravel(), np.asarray(relevant.astype(float) @ after).ravel()
             table = np.stack([-np.log10(common[words]), *features], axis=1)
             return Rows(table[posts > 0], hits[posts > 0], posts[posts > 0], np.full((posts > 0).sum(), subject.name))
@@ -156,6 +160,29 @@ def observations(stream: Stream, subject: Subject) -> Iterator[tuple[str, Rows]]
             )
             chance = company_by_chance(common[chosen], none_first, together, stream.words_a_post)
             yield "others", rows(chosen, log_company(brought, chance))
+            said = subject_words(
+                np.asarray(believed @ collected).ravel(),
+                float(believed.sum()),
+                np.asarray(outside.sum(axis=0)).ravel(),
+                outside.shape[0],
+            )
+            said[[0, *first]] = 0.0
+            yield "tried", rows(chosen, *_trial(after, chosen, first, share, said, outside), alone=True)
+
+
+def _trial(
+    posts: csr_array, words: Ints, first: Ints, share: Floats, said: Floats, outside: csr_array
+) -> tuple[Floats, Floats]:
+    """What the posts that each of these words brings tell of it: the features of `Trial`. # (n,), (n,)"""
+    carried = posts[:, first].toarray() > 0
+    further = ~carried.any(axis=1)
+    mine = posts[:, words].toarray() > 0  # (D, n)
+    alone, known = mine & further[:, None], np.asarray(outside @ said)
+    speaking = [
+        np.count_nonzero(speak_of_it(posts[alone[:, row]] @ said - said[word], known)) for row, word in enumerate(words)
+    ]
+    believed = chance_on_subject(carried, share) @ mine
+    return log_trial(mine.sum(axis=0), believed, alone.sum(axis=0), np.array(speaking, dtype=np.float64))
 
 
 def fitted(rows: Rows, names: Sequence[str]) -> dict[str, Any]:
@@ -218,15 +245,17 @@ def main() -> None:
     subjects = [subject for path in given.subjects for subject in load_subjects(path, "tune")]
     corpus = Corpus.from_posts(read_posts(given.archive), ["reddit"], settings=TextSettings(stem=False))
     stream = Stream.of(Archive(corpus), np.random.default_rng(given.seed))
-    found: dict[str, list[Rows]] = {"listed": [], "others": [], "sighted": []}
+    found: dict[str, list[Rows]] = {"listed": [], "others": [], "sighted": [], "tried": []}
     for subject in subjects:
         for name, rows in observations(stream, subject):
             found[name].append(rows)
-    listed, others, sighted = (Rows.joined(found[name]) for name in ("listed", "others", "sighted"))
+    listed, others, sighted, tried = (Rows.joined(rows) for rows in found.values())
     models = {
         "LISTED": fitted(listed, ["rarity", "company"]),
         "LISTED_ALONE": fitted(listed.without(0), ["company"]),
         "OTHERS": fitted(others, ["rarity", "company"]),
+        "TRIED": fitted(tried, ["rarity", "company", "speaking"]),
+        "TRIED_ALONE": fitted(tried.without(0), ["company", "speaking"]),
         "SIGHTED": fitted(sighted, ["rarity", "lift", "believed"]),
         "SIGHTED_ALONE": fitted(sighted.without(0), ["lift", "believed"]),
     }

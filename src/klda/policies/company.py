@@ -8,18 +8,17 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from klda.corpus.corpus import Corpus
-from klda.corpus.general_frequency import general_frequencies
 from klda.policies.evidence import FEWEST_APART, Evidence
 from klda.policies.incidence import candidates_in
-from klda.policies.word_counts import recency, window_recency
+from klda.policies.listed import active, ever_listed, frequencies, outside, windows_listed
+from klda.policies.trial import after_trial
+from klda.policies.word_counts import recency
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.company import (
     BESIDE,
     DOUBT,
-    LISTED,
     OTHERS,
     Company,
-    Judgement,
     as_in_the_language,
     chance_on_subject,
     company,
@@ -59,6 +58,8 @@ class Judged:
     """Whether it is a first keyword that keeps company as the others do."""
     needed: float
     """The share of posts on the subject that a further keyword needs to make the list better."""
+    speaking: Floats
+    """Share of its posts without a first keyword that speak of the subject; NaN where that was not asked."""
 
     def out_of_place(self) -> dict[int, str]:
         """Why some of them would make the list worse by the posts that they bring, by column."""
@@ -75,33 +76,46 @@ class Judged:
             int(self.columns[row]): (
                 f"about {self.share[row]:.0%} of its posts are on the subject, judged by how common a word it is and "
                 f"by its company: {self.company.rate[row]:.0%} of its posts carry {carry[row]} of the first keywords"
+                + self._spoken(int(row))
             )
             for row in np.flatnonzero(rows)
         }
 
+    def _spoken(self, row: int) -> str:
+        asked = not np.isnan(self.speaking[row])
+        return f", and {self.speaking[row]:.0%} of the others speak of the subject" if asked else ""
 
-def judged(evidence: Evidence, first: Ints, added: Judgement = LISTED) -> Judged:
-    """The current and the `first` keywords, and hashtags tried before, judged; `added` is how other words are."""
-    tried = np.intersect1d(_ever_listed(evidence), np.flatnonzero(_is_tag(evidence)))
+
+def judged(evidence: Evidence, first: Ints, *, sampled: bool = False) -> Judged:
+    """The current and the `first` keywords, and hashtags tried before, judged; `sampled` is whether a sample is known.
+
+    Without one, what was added was news, and is judged like a word that somebody chose.
+    """
+    tried = np.intersect1d(ever_listed(evidence), np.flatnonzero(_is_tag(evidence)))
     keywords = np.union1d(np.union1d(evidence.current, first), tried)  # (n,) columns
     history, is_first = evidence.history, np.isin(keywords, first)
     carried = candidates_in(history)[:, keywords].toarray() > 0  # (D, n)
-    known = company(carried, is_first, _active(evidence, keywords), recency(history, HALF_LIFE))
+    weight = recency(history, HALF_LIFE)  # (D,)
+    known = company(carried, is_first, active(evidence, keywords), weight)
     common = _commonness(evidence, keywords, first)
-    by_company = _is_tag(evidence)[keywords] & ~is_first  # hardly a tag is in a table of words: rare it is anyway
-    share = np.where(by_company, share_on_subject(known, *common, OTHERS), share_on_subject(known, *common, added))
-    share = np.where(is_first, share_on_subject(known, *common), share)
+    by_company = ~is_first & (sampled | _is_tag(evidence)[keywords])  # hardly a tag is in a table of words: rare it is
+    share = np.where(by_company, share_on_subject(known, *common, OTHERS), share_on_subject(known, *common))
+    speaking = np.full(len(keywords), np.nan)
+    if sampled and not is_first.all():
+        found = after_trial(evidence, keywords[~is_first], keywords[is_first], share[is_first], weight)
+        if found is not None:
+            share[~is_first], speaking[~is_first] = found
     is_current = np.isin(keywords, evidence.current)
     posts = np.where(is_current | is_first, known.posts, 0.0)  # a tag that is not on the list brings nothing to it now
     worth, needed = worth_listing(posts, share, is_first & is_current, len(first))
     frequency, by_chance = common
-    a_window = known.posts / np.maximum(_windows_listed(evidence, keywords), 1e-9)
+    a_window = known.posts / np.maximum(windows_listed(evidence, keywords, HALF_LIFE), 1e-9)
     # Who hears of all subjects may trust how common a word is; who hears of one only has to be sure.
     everywhere = frequency is not None and as_in_the_language(known, a_window, frequency, by_chance)
     in_place = ~less_company(known, by_chance, 0.0 if everywhere else DOUBT)
     if not everywhere:  # a word that brings most of the posts finds little company once it is in the news
         in_place |= a_window > MAIN * a_window[is_first].sum()
-    return Judged(keywords, share, known, worth, is_first & in_place, needed)
+    return Judged(keywords, share, known, worth, is_first & in_place, needed, speaking)
 
 
 @dataclass(frozen=True)
@@ -117,18 +131,18 @@ class Sighted:
 
     def unproven(self) -> dict[int, str]:
         """Why some of them would make the list worse by their posts, by column."""
-        return self._said(self.share < self.needed)
+        return self._said(self.share < self.needed, "it would take")
 
     def proven(self) -> dict[int, str]:
         """What speaks for the others, by column."""
-        return self._said(self.share >= self.needed)
+        return self._said(self.share >= self.needed, "enough for this list:")
 
-    def _said(self, rows: Bools) -> dict[int, str]:
+    def _said(self, rows: Bools, limit: str) -> dict[int, str]:
         return {
             int(self.columns[row]): (
-                f"about {self.share[row]:.0%} of its posts would be on the subject, judged by how common a word it is "
-                f"and by where it is seen: {self.company.rate[row]:.0%} of its known posts carry one of the first "
-                f"keywords"
+                f"about {self.share[row]:.0%} of its posts would be on the subject ({limit} {self.needed:.0%}), judged "
+                f"by how common a word it is and by where it is seen: {self.company.rate[row]:.0%} of its known posts "
+                f"carry one of the first keywords"
             )
             for row in np.flatnonzero(rows)
         }
@@ -154,18 +168,17 @@ def sighted(evidence: Evidence, first: Ints, listed: Judged) -> Sighted:
 def _by_sample(evidence: Evidence, listed: Judged, carried: csr_array, weight: Floats) -> Floats:
     """The share of posts on the subject, by lift over posts that no list collected; 1 where few are known. # (Q,)"""
     history = evidence.history
-    ever = np.union1d(listed.columns, _ever_listed(evidence))
-    outside = np.asarray(carried[:, ever].sum(axis=1)).ravel() == 0  # (D,)
-    n_outside = int(outside.sum()) + len(history.apart)
+    beyond = outside(evidence, carried, listed.columns)  # (D,)
+    n_outside = int(beyond.sum()) + len(history.apart)
     if n_outside < FEWEST_APART:
         return np.ones(len(evidence.candidates))
     believed = weight * chance_on_subject(carried[:, listed.columns], listed.share)  # (D,)
     return share_by_sample(
         np.asarray(believed @ carried),
         float(believed.sum()),
-        np.asarray(outside.astype(np.float64) @ carried),
+        np.asarray(beyond.astype(np.float64) @ carried),
         n_outside,
-        _frequencies(evidence, np.arange(len(evidence.candidates))),
+        frequencies(evidence, np.arange(len(evidence.candidates))),
     )
 
 
@@ -178,7 +191,7 @@ def breaking(evidence: Evidence, first: Ints) -> Ints:
     listed = np.intersect1d(first, evidence.current)
     bursting = shared_bursts(counts.astype(np.float64), _beside(evidence.last, listed, BESIDE), len(listed))
     found = np.setdiff1d(np.flatnonzero(bursting), evidence.current)
-    frequency = _frequencies(evidence, found)
+    frequency = frequencies(evidence, found)
     return found if frequency is None else found[frequency < EVERYDAY]
 
 
@@ -191,8 +204,8 @@ def untried_tags(evidence: Evidence, first: Ints, needed: float) -> Ints:
     in_use = _is_tag(evidence) & tags_in_use(candidates_in(evidence.history), evidence.history)
     listed = np.intersect1d(first, evidence.current)
     shared = _beside(evidence.history, listed, 1) >= min(2, len(first))
-    found = np.setdiff1d(np.flatnonzero(in_use & shared), _ever_listed(evidence))
-    frequency = _frequencies(evidence, found)
+    found = np.setdiff1d(np.flatnonzero(in_use & shared), ever_listed(evidence))
+    frequency = frequencies(evidence, found)
     return found if frequency is None else found[share_in_usual_company(len(found), frequency, OTHERS) > needed]
 
 
@@ -223,35 +236,11 @@ def _beside(posts: Corpus, listed: Ints, least: int) -> Ints:
     return np.asarray(((carried.T @ carried[:, listed]).toarray() >= least).sum(axis=1))
 
 
-def _ever_listed(evidence: Evidence) -> Ints:
-    """Columns of candidates that were on a list of the history."""
-    return evidence.columns({keyword for used in evidence.history.history for keyword in used})
-
-
 def _commonness(evidence: Evidence, columns: Ints, first: Ints) -> tuple[Floats | None, Floats | float]:
     """How common these candidates are in the language, and what company of `first` ones they have by chance."""
-    frequency, together = _frequencies(evidence, columns), _frequencies(evidence, first)
+    frequency, together = frequencies(evidence, columns), frequencies(evidence, first)
     if frequency is None or together is None:
         return None, 0.0
     documents = evidence.history.documents
     words_a_post = float(documents.counts.sum() / max(len(documents), 1))
     return frequency, company_by_chance(frequency, np.isin(columns, first), float(together.sum()), words_a_post)
-
-
-def _frequencies(evidence: Evidence, columns: Ints) -> Floats | None:
-    return general_frequencies(evidence.keywords(columns), evidence.history.vocabulary.language)
-
-
-def _active(evidence: Evidence, keywords: Ints) -> Bools:
-    """Whether each of these keywords was on the list when a post was collected. # (D, n)"""
-    return np.asarray(_used(evidence, keywords)[evidence.history.documents.window])
-
-
-def _windows_listed(evidence: Evidence, keywords: Ints) -> Floats:
-    """In how many windows each of these keywords was on the list, older ones counted less, as its posts are. # (n,)"""
-    return np.asarray(window_recency(evidence.history.n_windows, HALF_LIFE) @ _used(evidence, keywords))
-
-
-def _used(evidence: Evidence, keywords: Ints) -> Bools:
-    """Whether each of these keywords was on the list of each window. # (windows, n)"""
-    return np.array([[evidence.candidates[int(k)] in listed for k in keywords] for listed in evidence.history.history])

@@ -20,7 +20,7 @@ from klda.policies.uncertainty import measured_smoothing
 from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.selection.algorithm2 import Extensions, rank_extensions
 from klda.selection.arrays import Floats
-from klda.selection.company import BESIDE, OTHERS
+from klda.selection.company import BESIDE
 from klda.selection.joint import extend_jointly
 from klda.selection.word_distribution import from_counts
 from klda.types import Budget, Progress
@@ -132,7 +132,7 @@ class KLDAPolicy(ScoredPolicy):
         held, worth, first = plain.held, plain.worth, subject.protected
         news, tags = breaking(evidence, first), np.zeros(0, dtype=np.int64)
         if evidence.collected_only and not evidence.unseen:
-            listed = judged(evidence, first)  # what was added was news, and is judged like a word that somebody chose
+            listed = judged(evidence, first)
             others = np.setdiff1d(np.arange(len(evidence.candidates)), listed.columns)
             tag = [evidence.candidates[c].text.startswith("#") for c in others]
             unknown = dict(zip(others.tolist(), np.where(tag, IDLE_TAG, NO_NEWS).tolist(), strict=True))
@@ -142,7 +142,7 @@ class KLDAPolicy(ScoredPolicy):
                 c: f"a hashtag to try, in use beside {beside_which(evidence, c, first, history)}" for c in tags.tolist()
             }
         else:
-            listed = judged(evidence, first, OTHERS)
+            listed = judged(evidence, first, sampled=True)
             elsewhere = sighted(evidence, first, listed)
             unknown, speaks = elsewhere.unproven(), elsewhere.proven()
         speaks |= {

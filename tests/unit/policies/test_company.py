@@ -93,6 +93,15 @@ def test_a_word_that_the_stream_uses_without_the_subject_is_unproven() -> None:
     assert all("0% of its known posts carry one of the first keywords" in why for why in held.values())
 
 
+def test_what_speaks_for_a_word_is_said_with_what_it_takes() -> None:
+    corpus = _whole_stream(subject_week(), subject_week("whistleblower"), subject_week("whistleblower"))
+    evidence = evidence_of(corpus, *SUBJECT)
+    found = sighted(evidence, evidence.current, judged(evidence, evidence.current))
+    (why,) = found.proven().values()
+    assert f"would be on the subject (enough for this list: {found.needed:.0%})" in why
+    assert all(f"(it would take {found.needed:.0%})" in why for why in found.unproven().values())
+
+
 def test_with_the_stream_in_sight_the_default_policy_adds_only_what_is_proven() -> None:
     corpus = _whole_stream(subject_week(), subject_week("whistleblower"), subject_week("whistleblower"))
     current = KeywordSet.of(*SUBJECT)
