@@ -151,6 +151,23 @@ def test_x_without_backfill_leaves_the_gap_open() -> None:
 
 
 @pytest.mark.usefixtures("x_token")
+def test_x_is_connected_to_again_after_the_clock_was_set_back() -> None:
+    async def test() -> None:
+        server = XServer()
+        later = datetime.now(UTC) + timedelta(hours=1)
+        cursor = str(int(later.timestamp() * 1e6))
+        async with server.http.running(), Taking(x_stream(server, backfill_minutes=5), cursor) as taking:
+            await taking.until(lambda: taking.gaps)
+        [request] = server.http.requests
+        assert "backfill_minutes" not in request.query, "X refuses to look back less than nothing"
+        [gap] = taking.gaps
+        assert gap.start == gap.end < later
+        assert not gap.filled, "how long it was, nobody knows"
+
+    run(test())
+
+
+@pytest.mark.usefixtures("x_token")
 def test_x_waits_as_long_as_a_429_says_and_survives_5xx() -> None:
     async def test() -> None:
         reset = str(datetime.now(UTC).timestamp() + 0.3)

@@ -143,7 +143,7 @@ class _Listening:
         """One connection, until it breaks, stalls, or is refused."""
         source = self._source
         missed = 0.0 if self._heard is None else (_now() - self._heard) / 1e6
-        back = min(source._backfill, math.ceil(missed / 60)) if self._heard is not None else 0
+        back = max(0, min(source._backfill, math.ceil(missed / 60)))  # a clock that was set back has missed less than 0
         query = {**_FIELDS, **({"backfill_minutes": str(back)} if back else {})}
         url = f"{source._server}/2/tweets/search/stream"
         async with (
@@ -152,8 +152,10 @@ class _Listening:
         ):
             await accepted(response, source.name, source._token)
             if self._heard is not None:
-                filled = missed <= 60 * back
-                await buffer.put(Gap(_time(self._heard), _time(_now()), "not connected", filled), self._mark())
+                now = _now()
+                filled = 0 <= now - self._heard <= 60e6 * back
+                gap = Gap(_time(min(self._heard, now)), _time(now), "not connected", filled)
+                await buffer.put(gap, self._mark())
             async for line in lines(response):
                 await self._take(line, buffer)
 
