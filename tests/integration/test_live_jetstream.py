@@ -17,7 +17,7 @@ from klda.sources.live.jetstream import MAX_FRAME, Jetstream
 from klda.types import KeywordSet
 from tests.integration.taking import MICROSECOND, SOON, START, Taking, Watching, posts, run
 from tests.servers.http import HttpServer, Reply, Request
-from tests.servers.jetstream import JetstreamServer, deletion, frame, frames_of
+from tests.servers.jetstream import JetstreamServer, account, deletion, frame, frames_of
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -80,6 +80,20 @@ def test_jetstream_passes_deletions_on() -> None:
         [received, deleted] = taking.events
         assert isinstance(received, Received)
         assert deleted == Deleted(received.row.id)
+
+    run(test())
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_jetstream_tells_of_accounts_that_are_gone_and_of_no_others(version: Any) -> None:
+    async def test() -> None:
+        moment = frames_of(posts(1))[0][0]
+        states = ["active", "deactivated", "deleted", "suspended", "takendown"]
+        frames = [(moment + i, account(f"did:plc:{s}", s, moment + i, version)) for i, s in enumerate(states)]
+        source = JetstreamServer(frames)
+        async with source.running() as server, Taking(Jetstream(server.url, version=version), "0") as taking:
+            await taking.until(lambda: len(taking.events) == 2)
+        assert taking.events == [Deleted("did:plc:deleted", author=True), Deleted("did:plc:takendown", author=True)]
 
     run(test())
 

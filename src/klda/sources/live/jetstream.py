@@ -43,6 +43,7 @@ SILENCE = timedelta(hours=1)
 _PATHS = {1: "/subscribe", 2: "/xrpc/network.bsky.jetstream.subscribeEvents"}
 _TOO_BIG = 1009  # close code of a frame over the limit
 _TRANSIENT = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
+_GONE = ("deleted", "takendown")  # accounts in other states may come back
 _SILENCE = SILENCE // timedelta(microseconds=1)
 
 
@@ -106,7 +107,7 @@ class Jetstream:
         wanted = "wantedCollections" if self._version == 1 else "collections"
         query: list[tuple[str, object]] = [(wanted, bluesky.POST), ("maxMessageSizeBytes", MAX_FRAME)]
         if self._version == 2:
-            query.append(("kinds", "commit"))
+            query += [("kinds", "commit"), ("kinds", "account")]  # version 1 always tells of accounts
         if self._packing is not None:
             query.append(("compress", "true") if self._version == 1 else ("zstdDictionary", self._packing.dict_id()))
         if cursor is not None:
@@ -249,6 +250,9 @@ def _event(record: Mapping[str, Any], health: Health) -> Event | None:
         did, key = as_name(event.get("did")), as_name(commit.get("rkey"))
         if did and key:
             return Deleted(f"at://{did}/{bluesky.POST}/{key}")
+    account = part(event, "account")
+    if account.get("active") is False and account.get("status") in _GONE and (did := as_name(event.get("did"))):
+        return Deleted(did, author=True)
     health.reject(outcome)
     return None
 
