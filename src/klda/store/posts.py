@@ -226,10 +226,8 @@ class PostStore:
 
         but_newest: whether the rows of the last batch that brought an id stay, as of a post that was edited.
         """
-        chosen = self._named(by, names, source)
         with guarded(self.uri, "be deleted"):
-            columns = ["id", "source", "batch", *TALLIED]
-            gone = self._newest().to_pyarrow_dataset().to_table(columns=columns, filter=chosen)
+            gone = self._all_of(by, names, source, ["id", "source", "batch", *TALLIED])
             if but_newest:
                 gone = outdated(gone)
             found = gone.column("id").unique()
@@ -240,14 +238,17 @@ class PostStore:
     def ids_by(self, authors: Iterable[str], *, source: str | None = None) -> list[str]:
         """The ids under which the posts of these authors lie here."""
         with guarded(self.uri, "be read"):
-            dataset = self._newest().to_pyarrow_dataset()
-            found = dataset.to_table(columns=["id"], filter=self._named("author", authors, source))
+            found = self._all_of("author", authors, source, ["id", "source"])
         ids: list[str] = found.column("id").unique().to_pylist()
         return ids
 
-    def _named(self, column: str, names: Iterable[str], source: str | None) -> pc.Expression:
-        chosen = pc.field(column).isin([self.stored_id(name) for name in names])
-        return chosen if source is None else chosen & (pc.field("source") == source)
+    def _all_of(self, column: str, names: Iterable[str], source: str | None, columns: Sequence[str]) -> pa.Table:
+        """Some columns of all rows that have one of these names in a column, and are of a source."""
+        chosen = pc.field(column).isin(pa.array(map(self.stored_id, names), pa.string()))
+        if source is not None:
+            chosen &= pc.field("source") == source
+        stored = StoredPosts(self._newest().to_pyarrow_dataset(), self.uri)
+        return stored.where(chosen, list(dict.fromkeys([*columns, column])))
 
     def stored_id(self, name: str) -> str:
         """The id under which a post of the source, or its author, lies here: itself, or its pseudonym."""
