@@ -27,6 +27,7 @@ from klda.sources.formats.outcome import Bad, Row, Skip
 from klda.sources.formats.values import as_name, part
 from klda.sources.live.addresses import outside
 from klda.sources.live.buffer import Buffer, buffered
+from klda.sources.live.http import asked_wait
 from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
 from klda.sources.live.recent import Recent
 from klda.sources.live.reconnect import Backoff, Busy, reconnecting
@@ -186,7 +187,7 @@ class _Reading:
         except InvalidStatus as error:
             status = error.response.status_code
             if status == 429 or status >= 500:
-                raise Busy(f"HTTP {status}") from error
+                raise Busy(f"HTTP {status}", asked_wait(error.response.headers)) from error
             raise SourceError(
                 f"{self._source.name}: answered HTTP {status}; check the address and the version"
             ) from error
