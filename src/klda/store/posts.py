@@ -165,9 +165,10 @@ class PostStore:
         """The newest ids of a source, read from the table the first time."""
         if (source, part) not in self._recent:
             self._recent[source, part] = RecentIds(self._remembered)
-            last = self._table.transaction_version(commits.application(source)) or 0
             dataset = self._table.to_pyarrow_dataset()
-            self._recent[source, part].add(newest_ids(dataset, source, part, last, self._remembered))
+            for name in reversed(commits.names(self._table, source)):
+                last = self._table.transaction_version(commits.application(name)) or 0
+                self._recent[source, part].add(newest_ids(dataset, name, part, last, self._remembered))
         return self._recent[source, part]
 
     # Reading
@@ -244,10 +245,10 @@ class PostStore:
 
     def _all_of(self, column: str, names: Iterable[str], source: str | None, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows that have one of these names in a column, and are of a source."""
-        chosen = pc.field(column).isin(pa.array(map(self.stored_id, names), pa.string()))
+        chosen, table = pc.field(column).isin(pa.array(map(self.stored_id, names), pa.string())), self._newest()
         if source is not None:
-            chosen &= pc.field("source") == source
-        stored = StoredPosts(self._newest().to_pyarrow_dataset(), self.uri)
+            chosen &= pc.field("source").isin(commits.names(table, source))
+        stored = StoredPosts(table.to_pyarrow_dataset(), self.uri)
         return stored.where(chosen, list(dict.fromkeys([*columns, column])))
 
     def stored_id(self, name: str) -> str:

@@ -66,6 +66,7 @@ class Jetstream:
 
     replayable = True
     unfiltered = True
+    name = "jetstream"  # whichever server: cursors and ids hold on all of them, and so does what is stored by this name
 
     def __init__(
         self,
@@ -83,8 +84,8 @@ class Jetstream:
             raise SettingError(f"server={server!r}: a Jetstream is addressed like {PUBLIC}")
         if step_back < 0:
             raise SettingError(f"step_back must not be negative, got {step_back}")
-        self.name = f"jetstream {urlsplit(server).hostname}"
         self.health = Health()
+        self.host = urlsplit(server).hostname
         self._server, self._version = server.rstrip("/"), version
         self._step_back = round(step_back * 1e6)
         self._packing = None if dictionary is None else zstandard.ZstdCompressionDict(_read(dictionary))
@@ -183,13 +184,13 @@ class _Reading:
             async with await self._source.connection(asked) as socket:
                 await self._read(socket, buffer, asked)
         except InvalidURI as error:
-            raise SourceError(f"{self._source.name}: not an address ({error}); check it") from error
+            raise SourceError(f"jetstream {self._source.host}: not an address ({error}); check it") from error
         except InvalidStatus as error:
             status = error.response.status_code
             if status == 429 or status >= 500:
                 raise Busy(f"HTTP {status}", asked_wait(error.response.headers)) from error
             raise SourceError(
-                f"{self._source.name}: answered HTTP {status}; check the address and the version"
+                f"jetstream {self._source.host}: answered HTTP {status}; check the address and the version"
             ) from error
         except ConnectionClosed as error:
             if error.sent is None or error.sent.code != _TOO_BIG:
