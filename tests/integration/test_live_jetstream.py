@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, aclosing
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ from klda.errors import SourceError
 from klda.sources.live import Deleted, Filtered, KeywordsHeld, Received
 from klda.sources.live.jetstream import MAX_FRAME, Jetstream
 from klda.types import KeywordSet
-from tests.integration.taking import MICROSECOND, SOON, START, Taking, Watching, posts, run
+from tests.integration.taking import MICROSECOND, SOON, START, Taking, Watching, posts, run, watched_waits
 from tests.servers.http import HttpServer, Reply, Request
-from tests.servers.jetstream import JetstreamServer, deletion, frame, frames_of
+from tests.servers.jetstream import JetstreamServer, account, deletion, frame, frames_of
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -80,6 +81,20 @@ def test_jetstream_passes_deletions_on() -> None:
         [received, deleted] = taking.events
         assert isinstance(received, Received)
         assert deleted == Deleted(received.row.id)
+
+    run(test())
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_jetstream_tells_of_accounts_that_are_gone_and_of_no_others(version: Any) -> None:
+    async def test() -> None:
+        moment = frames_of(posts(1))[0][0]
+        states = ["active", "deactivated", "deleted", "suspended", "takendown"]
+        frames = [(moment + i, account(f"did:plc:{s}", s, moment + i, version)) for i, s in enumerate(states)]
+        source = JetstreamServer(frames)
+        async with source.running() as server, Taking(Jetstream(server.url, version=version), "0") as taking:
+            await taking.until(lambda: len(taking.events) == 2)
+        assert taking.events == [Deleted("did:plc:deleted", author=True), Deleted("did:plc:takendown", author=True)]
 
     run(test())
 
@@ -211,6 +226,22 @@ def test_a_wrong_address_fails_with_advice_instead_of_for_ever() -> None:
                 await taking.until(lambda: False)
 
     run(test())
+
+
+@pytest.mark.parametrize("date", [False, True])
+def test_a_busy_server_is_left_alone_for_as_long_as_it_asks(date: bool) -> None:
+    async def refuse(request: Request, reply: Reply) -> None:
+        until = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+        await reply.whole({"error": "busy"}, 503, retry_after=until if date else "99")
+
+    async def test() -> None:
+        server = HttpServer(refuse)
+        async with server.running(), Taking(Jetstream(server.url.replace("http", "ws"), backoff=SOON)) as taking:
+            await taking.until(lambda: waits)
+
+    with watched_waits() as waits:
+        run(test())
+    assert 98 < waits[0] <= 100
 
 
 # Keywords that change while a stream runs

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from klda.errors import KldaError, SettingError
-from klda.sources.live import Filtered
+from klda.sources.live import Deleted, Filtered
 from klda.sources.live import http as live_http
 from klda.sources.live.x_v2 import XStream
 from klda.sources.reasons import CONTROL
@@ -146,6 +146,40 @@ def test_x_without_backfill_leaves_the_gap_open() -> None:
         [gap] = taking.gaps
         assert abs(gap.start - before) < timedelta(seconds=1)
         assert not gap.filled
+
+    run(test())
+
+
+@pytest.mark.usefixtures("x_token")
+def test_x_is_connected_to_again_after_the_clock_was_set_back() -> None:
+    async def test() -> None:
+        server = XServer()
+        later = datetime.now(UTC) + timedelta(hours=1)
+        cursor = str(int(later.timestamp() * 1e6))
+        async with server.http.running(), Taking(x_stream(server, backfill_minutes=5), cursor) as taking:
+            await taking.until(lambda: taking.gaps)
+        [request] = server.http.requests
+        assert "backfill_minutes" not in request.query, "X refuses to look back less than nothing"
+        [gap] = taking.gaps
+        assert gap.start == gap.end < later
+        assert not gap.filled, "how long it was, nobody knows"
+
+    run(test())
+
+
+@pytest.mark.usefixtures("x_token")
+def test_an_edited_post_of_x_takes_back_its_earlier_versions_and_no_later_one() -> None:
+    async def test() -> None:
+        server = XServer(rules=[{"id": "1", "value": "health", "tag": "klda: health"}])
+        async with server.http.running(), Taking(x_stream(server)) as taking:
+            await listening(server)
+            await server.post(tweet(7, "health", edit_history_tweet_ids=["7"]))
+            await server.post(tweet(9, "health again", edit_history_tweet_ids=["7", "8", "9"]))
+            await server.post(tweet(8, "health late", edit_history_tweet_ids=["7", "8", "9", None, "x", {}]))
+            await server.post(tweet(10, "health", edit_history_tweet_ids="10"))
+            await taking.until(lambda: len(taking.ids) == 4)
+        assert taking.ids == ["7", "9", "8", "10"]
+        assert [event.id for event in taking.events if isinstance(event, Deleted)] == ["7", "8"]
 
     run(test())
 

@@ -15,12 +15,16 @@ import pytest
 
 from klda.errors import StoreError
 from klda.monitor.close import closed
+from klda.monitor.collect import Collector
 from klda.monitor.create import create
 from klda.monitor.decide import edit
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.run import AGAIN, run
 from klda.monitor.settings import Settings
+from klda.sources.live.jetstream import Jetstream
 from klda.types import KeywordSet
+from tests.integration.taking import posts
+from tests.servers.jetstream import JetstreamServer, deletion, frames_of
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -80,6 +84,33 @@ def made(tmp_path: Path, inbox: Path, clock: Clock) -> Path:
 
 def stored(monitor: Monitor) -> set[str]:
     return {name for batch in monitor.posts().read().batches() for name in batch.column("id").to_pylist()}
+
+
+@pytest.mark.parametrize("before", [None, "jetstream old.example.org"])
+def test_on_another_server_of_the_network_collecting_goes_on_where_it_was(tmp_path: Path, before: str | None) -> None:
+    stream = posts(30, lambda i: f"hospital {i}")
+    frames = frames_of(stream)
+    gone = (frames[-1][0] - 1, deletion("did:plc:anna", "3", frames[-1][0] - 1))
+    first, second = JetstreamServer(frames[:10]), JetstreamServer([*frames[:-1], gone, frames[-1]])
+
+    async def collected(server: JetstreamServer, host: str, posts: int, name: str | None = None) -> list[int]:
+        async with server.running():
+            source = Jetstream(server.url.replace("127.0.0.1", host), step_back=0.2)
+            source.name = name or source.name
+            with opened(tmp_path / "home", "health") as monitor:
+                stop = asyncio.Event()
+                collector = Collector(monitor, source)
+                running = asyncio.ensure_future(collector.run(stop))
+                await until(lambda: collector.counts.received == posts)
+                stop.set()
+                await running
+                return sorted(int(post.id.rpartition("/")[2]) for post in monitor.posts().read().table())
+
+    settings = {"subject": "health", "keywords": ["hospital"], "source": "jetstream", "sample": 0}
+    create(tmp_path / "home", "health", Settings.of(settings), created_by="ann")
+    assert asyncio.run(collected(first, "127.0.0.1", 10, before)) == list(range(10))
+    assert asyncio.run(collected(second, "localhost", 23)) == [i for i in range(30) if i != 3]
+    assert second.connections[0].cursor == frames[7][0]
 
 
 def test_windows_end_by_the_clock_and_an_approved_list_is_followed_while_posts_come_in(

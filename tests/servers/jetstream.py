@@ -36,6 +36,16 @@ def deletion(did: str, key: str, time_us: int, version: int = 1) -> bytes:
     return commit("delete", did, key, time_us, None, version)
 
 
+def account(did: str, status: str, time_us: int, version: int = 1) -> bytes:
+    """What Jetstream says when an account changes its state."""
+    state = {"did": did, "active": status == "active", "status": status}
+    if version == 1:
+        return orjson.dumps({"did": did, "time_us": time_us, "kind": "account", "account": state})
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time_us)
+    payload = {"$type": "network.bsky.jetstream.subscribeEvents#account", "did": did, "time": moment.isoformat()}
+    return orjson.dumps({"$type": "message", "payload": {**payload, "account": state}})
+
+
 def commit(operation: str, did: str, key: str, time_us: int, post: Post | None, version: int) -> bytes:
     """One change of a repository."""
     change: dict[str, object] = {"operation": operation, "collection": "app.bsky.feed.post", "rkey": key, "rev": "r"}

@@ -26,6 +26,8 @@ class Batch:
     keywords: list[tuple[str, ...]] = field(default_factory=list)
     sample: list[Row] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
+    authors: set[str] = field(default_factory=set)
+    """Those whose accounts are gone."""
     edited: set[str] = field(default_factory=set)
     """Ids of posts whose new text is among these; a post is never both."""
     gaps: list[Gap] = field(default_factory=list)
@@ -46,6 +48,8 @@ class Batch:
                     self.keywords.append(event.keywords)
                 if event.sampled:
                     self.sample.append(event.row)
+            elif isinstance(event, Deleted) and event.author:
+                self.authors.add(event.id)
             elif isinstance(event, Deleted):
                 self.deleted.add(event.id)
                 self.edited.discard(event.id)
@@ -65,7 +69,7 @@ class Batch:
     @property
     def n_events(self) -> int:
         """How much it holds."""
-        return len(self.posts) + len(self.sample) + len(self.deleted) + len(self.gaps)
+        return len(self.posts) + len(self.sample) + len(self.deleted) + len(self.authors) + len(self.gaps)
 
     @property
     def is_full(self) -> bool:

@@ -166,6 +166,7 @@ class Collector:
     def _commit(self) -> None:
         batch, records, source = self._batch, self.monitor.records, self.source.name
         records.deletions.note(source, batch.deleted)
+        records.deletions.note(source, batch.authors, author=True)
         records.deletions.note(source, batch.edited, edited=True)
         for gap in batch.gaps:
             self._note(gap)

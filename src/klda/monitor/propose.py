@@ -9,6 +9,7 @@ from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError, SettingError
 from klda.monitor.choices import choices_of, save_choices
 from klda.monitor.close import closed
+from klda.monitor.examples import check_examples
 from klda.monitor.flags import flags
 from klda.monitor.forecast import with_forecast
 from klda.monitor.jobs import recorded
@@ -67,6 +68,7 @@ def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposa
     choices = choices_of(proposal, known, settings)
     model = keep_model(monitor, last, policy) if isinstance(policy, RecordedKLDA) else None
     name = records.proposals.save(proposal, flags=against, model=model)
+    check_examples(monitor, (e for reason in proposal.reasons for e in reason.examples), known.corpus.windows)
     if choices is not None:
         save_choices(monitor, name, choices)
     records.journal.note("klda", "propose", name, window=proposal.window, flags=list(against))

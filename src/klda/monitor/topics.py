@@ -17,6 +17,7 @@ import pyarrow as pa
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, merged
 from klda.errors import DataError
+from klda.monitor.examples import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor
 from klda.selection.arrays import Floats
@@ -55,6 +56,7 @@ def learn_topics(
         report("learning topics", 0, 1)
         found = topics_over_time(corpus, seed=monitor.settings.seed, made=monitor.clock())
         monitor.records.topics.save(found)
+        check_examples(monitor, (e for topic in found.topics for e in topic.examples), corpus.windows)
         result["window"] = found.windows[-1].isoformat()
         return found
 

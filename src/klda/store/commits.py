@@ -53,7 +53,9 @@ def position(table: DeltaTable, source: str) -> Position | None:
     """Where a source stands, or None before its first batch."""
     batch = table.transaction_version(application(source))
     if batch is None:
-        return None
+        noted = next(_notes(table), {}).get("positions", {})
+        cursors = [noted[name][1] for name in names(table, source) if name in noted]
+        return Position(0, max(cursors)) if cursors else None  # its batches are counted anew
     for note in _notes(table):
         entry = note.get("positions", {}).get(source)
         if entry is not None and entry[0] == batch:  # a commit that raced with this batch may repeat an older one
@@ -62,6 +64,12 @@ def position(table: DeltaTable, source: str) -> Position | None:
         f"{table.table_uri}: the cursor of batch {batch} of {source} is no longer in the log; "
         "restore the folder _delta_log from a backup"
     )
+
+
+def names(table: DeltaTable, source: str) -> list[str]:
+    """The names under which posts of a source lie: its own, and of Jetstream those that once named a server, too."""
+    noted = next(_notes(table), {}).get("positions", {})
+    return [source, *(name for name in noted if source == "jetstream" and name.startswith("jetstream "))]
 
 
 def positions(table: DeltaTable) -> dict[str, Position]:

@@ -38,7 +38,7 @@ class Database:
     >>> from klda.store.migrations import version
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     Database(Path(folder) / "state.db").read(version)
-    4
+    5
     """
 
     def __init__(self, address: str | Path, *, patience: float = PATIENCE) -> None:

@@ -32,22 +32,22 @@ class Deletions:
     proposals: Proposals
     topics: Topics
 
-    def note(self, source: str, ids: Iterable[str], *, edited: bool = False) -> None:
+    def note(self, source: str, ids: Iterable[str], *, edited: bool = False, author: bool = False) -> None:
         """Notes posts that a source has deleted or edited; call it before the batch whose cursor lies behind them.
 
-        What is noted last of a post holds.
+        What is noted last of a post holds. author: whether these are accounts, all of whose posts are deleted.
         """
-        row = {"monitor": self.monitor, "source": source, "noted": self.clock(), "edited": edited}
+        row = {"monitor": self.monitor, "source": source, "noted": self.clock(), "edited": edited, "author": author}
         rows = [row | {"post": name} for name in dict.fromkeys(ids)]
         if rows:
             self.database.write(lambda c: upsert(c, schema.deletions, rows, replace=["edited"]))
 
-    def pending(self, limit: int = _AT_ONCE) -> list[tuple[str, str, bool]]:
-        """Source and id of the posts noted first, and whether they were edited."""
+    def pending(self, limit: int = _AT_ONCE) -> list[tuple[str, str, bool, bool]]:
+        """Source and id of what was noted first, whether it was edited, and whether it is an account."""
         t = schema.deletions
-        query = select(t.c.source, t.c.post, t.c.edited).where(t.c.monitor == self.monitor)
+        query = select(t.c.source, t.c.post, t.c.edited, t.c.author).where(t.c.monitor == self.monitor)
         query = query.order_by(t.c.noted, t.c.post).limit(limit)
-        return self.database.read(lambda c: [(source, post, edited) for source, post, edited in c.execute(query)])
+        return self.database.read(lambda c: [(*row,) for row in c.execute(query)])
 
     def carry_out(self, posts: PostStore) -> int:
         """Deletes what was noted from the posts and from all examples; returns how many posts were deleted.
@@ -56,14 +56,15 @@ class Deletions:
         """
         deleted = 0
         while pending := self.pending():
-            for source, edited in dict.fromkeys((source, edited) for source, _, edited in pending):
-                ids = [post for origin, post, kind in pending if (origin, kind) == (source, edited)]
-                went = posts.delete(ids, source=source, but_newest=edited)
-                deleted += 0 if edited else went
-                shown = [posts.stored_id(name) for name in ids]
-                self.proposals.withdraw_examples(shown)
+            for kind in dict.fromkeys((source, edited, author) for source, _, edited, author in pending):
+                source, edited, author = kind
+                names = [post for origin, post, *rest in pending if (origin, *rest) == kind]
+                shown = posts.ids_by(names, source=source) if author else [posts.stored_id(name) for name in names]
+                self.proposals.withdraw_examples(shown)  # first: of an account, only the table tells which they are
                 self.topics.withdraw_examples(shown)
-                self._done(source, ids)
+                went = posts.delete(names, source=source, by="author" if author else "id", but_newest=edited)
+                deleted += 0 if edited else went
+                self._done(source, names)
         return deleted
 
     def _done(self, source: str, ids: list[str]) -> None:

@@ -88,4 +88,16 @@ def window_names(times: pa.ChunkedArray, windowing: Windowing) -> pa.Array:
     return pa.array(names, pa.string())
 
 
+def part_of(table: pa.Table, sample: bool) -> pa.Table:
+    """The rows of the unfiltered sample, or those that were collected."""
+    return table.filter(pc.equal(table.column("sample"), sample))
+
+
+def outdated(rows: pa.Table) -> pa.Table:
+    """The rows of each id that a later batch has brought again."""
+    named = list(zip(rows.column("id").to_pylist(), rows.column("batch").to_pylist(), strict=True))
+    newest = dict(sorted(named))  # of equal ids the last batch comes last
+    return rows.filter(pa.array([batch < newest[name] for name, batch in named], pa.bool_()))
+
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from klda.errors import StoreError
 
+LOOK = 0.1
+"""Seconds in which whoever only looks at the lock has let go of it; who holds it for longer writes."""
+
 
 @contextmanager
 def only_writer(path: Path) -> Iterator[None]:
-    """Holds the lock on a file; StoreError, at once, where another process or another part of this one holds it.
+    """Holds the lock on a file; StoreError where another process or another part of this one holds it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -29,7 +33,7 @@ def only_writer(path: Path) -> Iterator[None]:
     _held.add(handle)
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(handle)
         except BlockingIOError as error:
             raise StoreError(
                 f"{path.parent}: process {_holder(path)} is writing here; stop it, or wait until it ends"
@@ -45,18 +49,30 @@ def only_writer(path: Path) -> Iterator[None]:
 
 
 def is_held(path: Path) -> bool:
-    """Whether somebody holds the lock now."""
+    """Whether somebody holds the lock now; those who look do not see one another."""
     try:
         handle = os.open(path, os.O_RDWR)
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     finally:
         os.close(handle)
     return False
+
+
+def _take(handle: int) -> None:
+    """Takes the lock; BlockingIOError where somebody keeps it."""
+    until = time.monotonic() + LOOK
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # a page may be looking at it in this moment
+            if time.monotonic() >= until:
+                raise
+        time.sleep(LOOK / 20)
 
 
 def _holder(path: Path) -> str:

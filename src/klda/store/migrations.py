@@ -68,7 +68,9 @@ _TOPICS = (
 
 _EDITS = ("ALTER TABLE deletions ADD COLUMN edited BOOLEAN NOT NULL DEFAULT FALSE",)
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORDS, _VOLUME, _TOPICS, _EDITS)
+_AUTHORS = ("ALTER TABLE deletions ADD COLUMN author BOOLEAN NOT NULL DEFAULT FALSE",)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_RECORDS, _VOLUME, _TOPICS, _EDITS, _AUTHORS)
 
 _APPEND_ONLY = {
     "sqlite": (

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +23,7 @@ from klda.corpus.windows import Windowing
 from klda.errors import StoreError
 from klda.store import commits
 from klda.store.commits import Change, Position
-from klda.store.layout import PARTITIONS, ROW_SCHEMA, rows, window_name, window_start
+from klda.store.layout import PARTITIONS, ROW_SCHEMA, outdated, part_of, rows, window_name, window_start
 from klda.store.leftovers import sweep
 from klda.store.pseudonyms import Pseudonyms
 from klda.store.reading import StoredPosts, guarded
@@ -142,9 +143,9 @@ class PostStore:
                 commit_properties=commits.properties(positions, tally(new), source),
             )
         for part in (False, True):
-            self._known(source, part).add(_part(new, part).column("id").to_pylist())
+            self._known(source, part).add(part_of(new, part).column("id").to_pylist())
         self._small_files += len(new.group_by(list(PARTITIONS)).aggregate([]))
-        return Appended(True, _part(new, False).num_rows, given.num_rows - new.num_rows)
+        return Appended(True, part_of(new, False).num_rows, given.num_rows - new.num_rows)
 
     def _rows(
         self, posts: pa.RecordBatch | pa.Table, keywords: Sequence[Sequence[str]] | None, source: str, batch: int
@@ -156,7 +157,7 @@ class PostStore:
         """The rows that are not stored yet, as far as the newest ids tell, or that were edited."""
         parts = []
         for part in (False, True):
-            own = _part(given, part)
+            own = part_of(given, part)
             parts.append(own.filter(self._known(source, part).fresh(own.column("id"), edited)))
         return pa.concat_tables(parts)
 
@@ -164,9 +165,10 @@ class PostStore:
         """The newest ids of a source, read from the table the first time."""
         if (source, part) not in self._recent:
             self._recent[source, part] = RecentIds(self._remembered)
-            last = self._table.transaction_version(commits.application(source)) or 0
             dataset = self._table.to_pyarrow_dataset()
-            self._recent[source, part].add(newest_ids(dataset, source, part, last, self._remembered))
+            for name in reversed(commits.names(self._table, source)):
+                last = self._table.transaction_version(commits.application(name)) or 0
+                self._recent[source, part].add(newest_ids(dataset, name, part, last, self._remembered))
         return self._recent[source, part]
 
     # Reading
@@ -213,26 +215,44 @@ class PostStore:
 
     # Forgetting
 
-    def delete(self, ids: Iterable[str], *, source: str | None = None, but_newest: bool = False) -> int:
-        """How many posts with these ids were deleted. `vacuum` then takes them from the table's history, too.
+    def delete(
+        self,
+        names: Iterable[str],
+        *,
+        source: str | None = None,
+        by: Literal["id", "author"] = "id",
+        but_newest: bool = False,
+    ) -> int:
+        """How many posts with these ids, or of these authors, were deleted. `vacuum` empties the table's history, too.
 
         but_newest: whether the rows of the last batch that brought an id stay, as of a post that was edited.
         """
-        chosen = pc.field("id").isin([self.stored_id(name) for name in ids])
-        if source is not None:
-            chosen &= pc.field("source") == source
         with guarded(self.uri, "be deleted"):
-            columns = ["id", "source", "batch", *TALLIED]
-            gone = self._newest().to_pyarrow_dataset().to_table(columns=columns, filter=chosen)
+            gone = self._all_of(by, names, source, ["id", "source", "batch", *TALLIED])
             if but_newest:
-                gone = _outdated(gone)
+                gone = outdated(gone)
             found = gone.column("id").unique()
             for at in range(0, len(found), _DELETED_AT_ONCE):  # all rows of an id go in one commit, with their counts
                 self._delete(gone.filter(pc.is_in(gone.column("id"), found.slice(at, _DELETED_AT_ONCE))))
-        return int(_part(gone, False).num_rows)
+        return int(part_of(gone, False).num_rows)
+
+    def ids_by(self, authors: Iterable[str], *, source: str | None = None) -> list[str]:
+        """The ids under which the posts of these authors lie here."""
+        with guarded(self.uri, "be read"):
+            found = self._all_of("author", authors, source, ["id", "source"])
+        ids: list[str] = found.column("id").unique().to_pylist()
+        return ids
+
+    def _all_of(self, column: str, names: Iterable[str], source: str | None, columns: Sequence[str]) -> pa.Table:
+        """Some columns of all rows that have one of these names in a column, and are of a source."""
+        chosen, table = pc.field(column).isin(pa.array(map(self.stored_id, names), pa.string())), self._newest()
+        if source is not None:
+            chosen &= pc.field("source").isin(commits.names(table, source))
+        stored = StoredPosts(table.to_pyarrow_dataset(), self.uri)
+        return stored.where(chosen, list(dict.fromkeys([*columns, column])))
 
     def stored_id(self, name: str) -> str:
-        """The id under which a post of the source lies here: itself, or its pseudonym."""
+        """The id under which a post of the source, or its author, lies here: itself, or its pseudonym."""
         return self._pseudonyms.of(name) if self._pseudonyms else name
 
     def _delete(self, gone: pa.Table) -> None:
@@ -282,17 +302,6 @@ class PostStore:
             table.create_checkpoint()
             table.cleanup_metadata()
             return len(removed) + sweep(self.uri, grace)
-
-
-def _part(table: pa.Table, sample: bool) -> pa.Table:
-    return table.filter(pc.equal(table.column("sample"), sample))
-
-
-def _outdated(rows: pa.Table) -> pa.Table:
-    """The rows of each id that a later batch has brought again."""
-    named = list(zip(rows.column("id").to_pylist(), rows.column("batch").to_pylist(), strict=True))
-    newest = dict(sorted(named))  # of equal ids the last batch comes last
-    return rows.filter(pa.array([batch < newest[name] for name, batch in named], pa.bool_()))
 
 
 def _sql_list(values: Iterable[str]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError
@@ -44,6 +45,16 @@ class StoredPosts:
             for batch in self.dataset.to_batches(columns=schema.names, batch_size=BATCH_ROWS):
                 if batch.num_rows:
                     yield pa.Table.from_batches([batch]).cast(schema).combine_chunks().to_batches()[0]
+
+    def where(self, condition: pc.Expression, columns: Sequence[str]) -> pa.Table:
+        """These columns of the rows for which a condition on them holds.
+
+        It is put to what has been read: Delta rewrites files with strings of another type than the table's, and PyArrow
+        does not compare these with the extremes that a file notes, which it would look at before reading.
+        """
+        schema = pa.schema([ROW_SCHEMA.field(name) for name in columns])
+        found = (pa.Table.from_batches([batch]).filter(condition) for batch in self.rows(schema))
+        return pa.concat_tables([schema.empty_table(), *found])
 
     def table(self) -> PostTable:
         """All posts in memory."""

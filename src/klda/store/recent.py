@@ -55,10 +55,13 @@ class RecentIds:
 
 def newest_ids(stored: ds.Dataset, source: str, sample: bool, last: int, most: int) -> list[str]:
     """Ids of a source's newest batches up to `last`, oldest first: of so many batches that they hold `most` or more."""
-    own = (pc.field("source") == source) & (pc.field("sample") == sample)
     reach = 64
-    while reach < last and stored.count_rows(filter=own & (pc.field("batch") > last - reach)) < most:
+    while True:
+        newest = (pc.field("sample") == sample) & (pc.field("batch") > last - reach)
+        found = stored.to_table(columns=["id", "batch", "source"], filter=newest)
+        found = found.filter(pc.equal(found.column("source"), source))  # not before: see `StoredPosts.where`
+        if reach >= last or found.num_rows >= most:
+            break
         reach *= 2
-    found = stored.to_table(columns=["id", "batch"], filter=own & (pc.field("batch") > last - reach))
     ids: list[str] = found.sort_by("batch").column("id").to_pylist()
     return ids

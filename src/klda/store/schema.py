@@ -221,4 +221,5 @@ deletions = Table(
     _text("post", primary_key=True),
     _time("noted"),
     Column("edited", Boolean, nullable=False),
+    Column("author", Boolean, nullable=False),
 )

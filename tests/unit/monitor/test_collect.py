@@ -107,6 +107,23 @@ def test_a_post_deleted_at_its_source_leaves_the_table_and_the_examples(monitor:
     assert monitor.records.volume.total() == 1
 
 
+@pytest.mark.parametrize("pseudonymise", [False, True])
+def test_with_an_account_that_is_gone_go_its_posts_and_their_examples(make: Make, pseudonymise: bool) -> None:
+    with make(sample=1.0, pseudonymise=pseudonymise) as monitor:
+        posts = [row(name)._replace(author=author) for name, author in (("a", "ann"), ("b", "bob"), ("ann", "bob"))]
+        gathered(monitor, Scripted(received(*posts)))
+        shown = tuple(Example(monitor.posts().stored_id(name), "the hospital") for name in ("a", "b"))
+        reason = Reason(Keyword("ward"), "add", "why", examples=shown)
+        name = monitor.records.proposals.save(
+            Proposal(policy="static", current=KeywordSet.of("hospital"), reasons=(reason,))
+        )
+        gathered(monitor, Scripted([], [Deleted("ann", author=True), Deleted("nobody", author=True)]))
+        left = sorted(monitor.posts().stored_id(post) for post in ("b", "ann"))
+        assert stored(monitor) == stored(monitor, sample=True) == left
+        assert monitor.records.proposals.get(name).proposal.reasons[0].examples == shown[1:]
+        assert monitor.records.volume.total() == 2
+
+
 def test_a_post_and_its_deletion_in_one_burst_leave_nothing(monitor: Monitor) -> None:
     gathered(monitor, Scripted([*received(row("a")), Deleted("a")]))
     assert stored(monitor) == []

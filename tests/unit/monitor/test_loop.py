@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,8 @@ from klda.monitor.propose import propose
 from klda.monitor.rules import rules
 from klda.monitor.run import turn
 from klda.monitor.vacuum import vacuum
+from klda.policies.proposal import Proposal
+from klda.policies.recommend import recommend
 from klda.sources import read_posts
 from klda.sources.formats.outcome import Row
 from klda.types import KeywordSet
@@ -116,6 +119,27 @@ def test_a_proposal_says_what_for_why_and_how_many_posts(proposed: Monitor) -> N
     assert len(saved.proposal.next_keywords) <= 4
     assert all(reason.text for reason in saved.proposal.reasons)
     assert saved.proposal.expected_posts is not None
+
+
+def test_a_post_that_is_forgotten_while_a_proposal_is_made_is_no_example(
+    collected: Monitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: set[str] = set()
+
+    def meanwhile(*given: Any, **named: Any) -> Proposal:
+        made = recommend(*given, **named)
+        shown = {example.id for reason in made.reasons for example in reason.examples}
+        gone.update(sorted(shown)[::2])
+        assert shown > gone > set()
+        collected.records.deletions.note("replay", gone)
+        assert collected.records.deletions.carry_out(collected.posts()) == len(gone)
+        return made
+
+    close(collected, MONDAY + 3 * WEEK)
+    monkeypatch.setattr("klda.monitor.propose.recommend", meanwhile)
+    shown = {example.id for reason in propose(collected).proposal.reasons for example in reason.examples}
+    assert shown
+    assert not shown & gone
 
 
 def test_an_approved_list_holds_and_its_history_tells_why(proposed: Monitor) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,9 @@ from klda.errors import DataError
 from klda.monitor.collect import Collector
 from klda.monitor.flow import flow, now, yields
 from klda.monitor.monitor import Monitor
-from klda.monitor.topics import learn_topics
-from klda.sources.live import Deleted
+from klda.monitor.topics import learn_topics, topics_over_time
+from klda.sources.live import Deleted, Received
+from klda.store.topics import WindowTopics
 from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
 
 Make = Callable[..., AbstractContextManager[Monitor]]
@@ -61,6 +63,26 @@ def test_a_deleted_post_is_no_example_any_more(monitor: Monitor) -> None:
     found = monitor.records.topics.latest()
     assert found is not None
     assert not [example for topic in found.topics for example in topic.examples]
+
+
+def test_a_post_that_is_forgotten_while_topics_are_learnt_is_no_example(
+    monitor: Monitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: list[str] = []
+
+    def meanwhile(*given: Any, **named: Any) -> WindowTopics:
+        found = topics_over_time(*given, **named)
+        gone.extend(sorted({example.id for topic in found.topics for example in topic.examples})[:2])
+        again = Received(row(gone[1], "the hospital says something else now", week=2), edited=True)
+        asyncio.run(Collector(monitor, Scripted([], [], [Deleted(gone[0]), again])).run(asyncio.Event()))
+        return found
+
+    collected(monitor)
+    monkeypatch.setattr("klda.monitor.topics.topics_over_time", meanwhile)
+    chosen = {example.id for topic in learn_topics(monitor).topics for example in topic.examples}
+    found = monitor.records.topics.latest()
+    assert found is not None
+    assert {example.id for topic in found.topics for example in topic.examples} == chosen - set(gone)
 
 
 def test_what_flows_in_adds_up(make: Make) -> None:

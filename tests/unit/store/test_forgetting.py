@@ -57,6 +57,19 @@ def test_many_deletions_are_carried_out_and_counted(
     assert lost == {("", False): 11, ("m", False): 10, ("mask", False): 1, ("", True): 5}
 
 
+def test_posts_are_deleted_again_and_again_and_the_newest_are_known_after_that(store: PostStore, add: Add) -> None:
+    for source in ("one", "other"):
+        add(*(f"{source} {n}" for n in range(5)), source=source)
+    store.compact()
+    for n in range(3):  # each time from files that the time before has written
+        assert store.delete([f"one {n}", f"other {n}"]) == 2
+        assert store.delete([f"other {n}"], source="one") == 0
+    assert ids(store) == ["one 3", "one 4", "other 3", "other 4"]
+    assert store.ids_by(["bob"], source="one") == ["one 3", "one 4"]
+    again = reopened(store).append(posts("one 3", "one 5"), [["mask"]] * 2, source="one", batch=2, cursor="")
+    assert (again.posts, again.duplicates) == (1, 1)
+
+
 def test_of_edited_posts_the_newest_row_stays_and_the_others_are_counted_out(store: PostStore) -> None:
     for number, (names, edited) in enumerate([("a", ""), ("ab", "a"), ("b", "b")], 1):
         both, keywords = posts(*names), [["m"]] * len(names)

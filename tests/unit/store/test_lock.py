@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -41,6 +43,16 @@ def test_a_second_writer_is_turned_away_and_told_who_writes(tmp_path: Path) -> N
         assert is_held(tmp_path / "lock")
     with only_writer(tmp_path / "lock"):
         pass
+
+
+def test_a_look_at_the_lock_keeps_no_writer_out_and_is_not_taken_for_one(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    with lock.open("w") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        assert not is_held(lock)
+        Timer(0.02, fcntl.flock, (looking, fcntl.LOCK_UN)).start()
+        with only_writer(lock):
+            assert is_held(lock)
 
 
 def test_an_error_gives_the_lock_back(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_deleted_posts_are_taken_out_and_expired_ones_stay_counted(
     add("c", week=9)
     records.deletions.note("stream", ["a", "unknown", "a"])
     records.deletions.note("stream", ["a"])
-    assert sorted(records.deletions.pending()) == [("stream", "a", False), ("stream", "unknown", False)]
+    assert sorted(records.deletions.pending()) == [("stream", "a", False, False), ("stream", "unknown", False, False)]
     assert records.deletions.carry_out(store) == 1
     assert records.deletions.pending() == []
     store.expire(MONDAY + timedelta(weeks=2))

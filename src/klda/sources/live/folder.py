@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -122,6 +123,8 @@ class Folder:
     def _lines(self, path: Path, inode: int, at: int, size: int, settled: bool) -> Iterator[Part]:
         """The complete lines of a file after `at` bytes; the last may lack its line feed once it is settled."""
         with path.open("rb") as file:
+            if at == 0 and file.read(len(BOM_UTF8)) == BOM_UTF8:
+                at = len(BOM_UTF8)
             file.seek(at)
             held = b""
             while piece := file.read(CHUNK):

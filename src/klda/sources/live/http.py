@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 
 import httpx
 
@@ -87,7 +89,7 @@ async def accepted(response: httpx.Response, name: str, token: Token) -> None:
     if status < 300:
         return
     if status in (408, 425, 429) or status >= 500:
-        raise Busy(f"HTTP {status}", _asked_wait(response.headers))
+        raise Busy(f"HTTP {status}", asked_wait(response.headers))
     said = ""
     async for piece in response.aiter_bytes():
         said += piece.decode("utf-8", "replace")
@@ -98,13 +100,16 @@ async def accepted(response: httpx.Response, name: str, token: Token) -> None:
     raise SourceError(f"{name}: answered HTTP {status} ({token.redacted(said[:300]).strip()}); {advice}")
 
 
-def _asked_wait(headers: httpx.Headers) -> float | None:
-    """Seconds that the server asks us to wait."""
-    try:
+def asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asks us to wait: it says how many, or until when.
+
+    >>> asked_wait({"retry-after": "30"}), asked_wait({"retry-after": "soon"})
+    (30.0, None)
+    """
+    with suppress(ValueError, LookupError):  # of another library, a header that is there twice
         if "retry-after" in headers:
-            return float(headers["retry-after"])
+            asked = headers["retry-after"]
+            return float(asked) if asked[:1].isdigit() else parsedate_to_datetime(asked).timestamp() - time.time()
         if "x-rate-limit-reset" in headers:
             return float(headers["x-rate-limit-reset"]) - time.time()
-    except ValueError:
-        pass
     return None

@@ -27,6 +27,7 @@ from klda.sources.formats.outcome import Bad, Row, Skip
 from klda.sources.formats.values import as_name, part
 from klda.sources.live.addresses import outside
 from klda.sources.live.buffer import Buffer, buffered
+from klda.sources.live.http import asked_wait
 from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
 from klda.sources.live.recent import Recent
 from klda.sources.live.reconnect import Backoff, Busy, reconnecting
@@ -43,6 +44,7 @@ SILENCE = timedelta(hours=1)
 _PATHS = {1: "/subscribe", 2: "/xrpc/network.bsky.jetstream.subscribeEvents"}
 _TOO_BIG = 1009  # close code of a frame over the limit
 _TRANSIENT = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
+_GONE = ("deleted", "takendown")  # accounts in other states may come back
 _SILENCE = SILENCE // timedelta(microseconds=1)
 
 
@@ -64,6 +66,7 @@ class Jetstream:
 
     replayable = True
     unfiltered = True
+    name = "jetstream"  # whichever server: cursors and ids hold on all of them, and so does what is stored by this name
 
     def __init__(
         self,
@@ -81,8 +84,8 @@ class Jetstream:
             raise SettingError(f"server={server!r}: a Jetstream is addressed like {PUBLIC}")
         if step_back < 0:
             raise SettingError(f"step_back must not be negative, got {step_back}")
-        self.name = f"jetstream {urlsplit(server).hostname}"
         self.health = Health()
+        self.host = urlsplit(server).hostname
         self._server, self._version = server.rstrip("/"), version
         self._step_back = round(step_back * 1e6)
         self._packing = None if dictionary is None else zstandard.ZstdCompressionDict(_read(dictionary))
@@ -106,7 +109,7 @@ class Jetstream:
         wanted = "wantedCollections" if self._version == 1 else "collections"
         query: list[tuple[str, object]] = [(wanted, bluesky.POST), ("maxMessageSizeBytes", MAX_FRAME)]
         if self._version == 2:
-            query.append(("kinds", "commit"))
+            query += [("kinds", "commit"), ("kinds", "account")]  # version 1 always tells of accounts
         if self._packing is not None:
             query.append(("compress", "true") if self._version == 1 else ("zstdDictionary", self._packing.dict_id()))
         if cursor is not None:
@@ -181,13 +184,13 @@ class _Reading:
             async with await self._source.connection(asked) as socket:
                 await self._read(socket, buffer, asked)
         except InvalidURI as error:
-            raise SourceError(f"{self._source.name}: not an address ({error}); check it") from error
+            raise SourceError(f"jetstream {self._source.host}: not an address ({error}); check it") from error
         except InvalidStatus as error:
             status = error.response.status_code
             if status == 429 or status >= 500:
-                raise Busy(f"HTTP {status}") from error
+                raise Busy(f"HTTP {status}", asked_wait(error.response.headers)) from error
             raise SourceError(
-                f"{self._source.name}: answered HTTP {status}; check the address and the version"
+                f"jetstream {self._source.host}: answered HTTP {status}; check the address and the version"
             ) from error
         except ConnectionClosed as error:
             if error.sent is None or error.sent.code != _TOO_BIG:
@@ -249,6 +252,9 @@ def _event(record: Mapping[str, Any], health: Health) -> Event | None:
         did, key = as_name(event.get("did")), as_name(commit.get("rkey"))
         if did and key:
             return Deleted(f"at://{did}/{bluesky.POST}/{key}")
+    account = part(event, "account")
+    if account.get("active") is False and account.get("status") in _GONE and (did := as_name(event.get("did"))):
+        return Deleted(did, author=True)
     health.reject(outcome)
     return None
 

@@ -32,9 +32,13 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A post that its author or the platform took back; it may be one that never came by."""
+    """A post that its author or the platform took back; it may be one that never came by.
+
+    author: whether it is an account that is gone, with all that it posted; `id` is then what posts call their author.
+    """
 
     id: str
+    author: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def source_of(settings: str | Mapping[str, Any]) -> Source:
     In a table, `address` stands for whatever the source calls the place that it reads.
 
     >>> source_of("jetstream").name
-    'jetstream jetstream2.us-east.bsky.network'
+    'jetstream'
     >>> source_of("mastodon:https://fosstodon.org").name
     'mastodon fosstodon.org'
     >>> source_of({"kind": "mastodon", "server": "https://fosstodon.org", "timeline": "hashtag"}).unfiltered

@@ -22,10 +22,10 @@ from klda.errors import SettingError, SourceError
 from klda.policies.rules import X2_RULES, platform_rules, tag_of
 from klda.sources.formats import x_v2
 from klda.sources.formats.outcome import Bad, Row, Skip
-from klda.sources.formats.values import items, part
+from klda.sources.formats.values import as_name, items, part
 from klda.sources.live.buffer import Buffer, buffered
 from klda.sources.live.http import TRANSIENT, Token, accepted, lines
-from klda.sources.live.protocol import Burst, Gap, Health, Received
+from klda.sources.live.protocol import Burst, Deleted, Gap, Health, Received
 from klda.sources.live.recent import Recent
 from klda.sources.live.reconnect import Backoff, Busy, reconnecting, retried
 from klda.sources.reasons import BROKEN_JSON, KEEP_ALIVE, NOT_AN_OBJECT, TOO_LONG
@@ -143,7 +143,7 @@ class _Listening:
         """One connection, until it breaks, stalls, or is refused."""
         source = self._source
         missed = 0.0 if self._heard is None else (_now() - self._heard) / 1e6
-        back = min(source._backfill, math.ceil(missed / 60)) if self._heard is not None else 0
+        back = max(0, min(source._backfill, math.ceil(missed / 60)))  # a clock that was set back has missed less than 0
         query = {**_FIELDS, **({"backfill_minutes": str(back)} if back else {})}
         url = f"{source._server}/2/tweets/search/stream"
         async with (
@@ -152,8 +152,10 @@ class _Listening:
         ):
             await accepted(response, source.name, source._token)
             if self._heard is not None:
-                filled = missed <= 60 * back
-                await buffer.put(Gap(_time(self._heard), _time(_now()), "not connected", filled), self._mark())
+                now = _now()
+                filled = 0 <= now - self._heard <= 60e6 * back
+                gap = Gap(_time(min(self._heard, now)), _time(now), "not connected", filled)
+                await buffer.put(gap, self._mark())
             async for line in lines(response):
                 await self._take(line, buffer)
 
@@ -161,13 +163,13 @@ class _Listening:
         health = self._source.health
         self._heard = _now()
         for outcome in _outcomes(line):
-            if not isinstance(outcome, Row):
+            if isinstance(outcome, Skip | Bad):
                 health.reject(outcome)
                 health.received += outcome == Skip(KEEP_ALIVE)
                 buffer.advance(self._mark())
-            elif self._recent.is_new(event := Received(outcome)):
-                health.count(event)
-                await buffer.put(event, self._mark())
+            elif self._recent.is_new(outcome):
+                health.count(outcome)
+                await buffer.put(outcome, self._mark())
             else:
                 health.duplicates += 1
 
@@ -181,7 +183,7 @@ def _monitor_of(rule: Mapping[str, Any]) -> str | None:
     return found and found[1]
 
 
-def _outcomes(line: bytes | None) -> list[Row | Skip | Bad]:
+def _outcomes(line: bytes | None) -> list[Received | Deleted | Skip | Bad]:
     """What a line brings."""
     if line is None:
         return [Bad(TOO_LONG)]
@@ -191,7 +193,17 @@ def _outcomes(line: bytes | None) -> list[Row | Skip | Bad]:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
         return [Bad(BROKEN_JSON, value=line[:100])]
-    return list(x_v2.parse_envelope(record)) if isinstance(record, dict) else [Bad(NOT_AN_OBJECT, value=record)]
+    if not isinstance(record, dict):
+        return [Bad(NOT_AN_OBJECT, value=record)]
+    found = (Received(one) if isinstance(one, Row) else one for one in x_v2.parse_envelope(record))
+    return [*found, *map(Deleted, _replaced(part(record, "data")))]
+
+
+def _replaced(tweet: Mapping[str, Any]) -> list[str]:
+    """The ids of the versions before this one, where the post was edited: each version comes under an id of its own."""
+    versions, own = tweet.get("edit_history_tweet_ids"), as_name(tweet.get("id")) or ""
+    ids = map(as_name, versions if isinstance(versions, list) and own.isdecimal() else ())
+    return [name for name in ids if name and name.isdecimal() and int(name) < int(own)]
 
 
 def _now() -> int:

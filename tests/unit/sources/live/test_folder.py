@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from codecs import BOM_UTF8
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,6 +71,15 @@ def test_a_last_line_without_line_feed_is_taken_once_the_file_rests(folder: Fold
     ids, cursor = taken(folder, cursor)
     assert ids == ["3"]
     assert taken(folder, cursor)[0] == [], "half a line is never taken"
+
+
+def test_a_byte_order_mark_costs_no_post(folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(BOM_UTF8 + line(1) + line(2))
+    (tmp_path / "b.jsonl").write_bytes(BOM_UTF8 + line(3).rstrip())
+    ids, cursor = taken(folder)
+    assert sorted(ids) == ["1", "2", "3"]
+    assert taken(folder, cursor)[0] == []
+    assert not folder.health.bad
 
 
 def test_files_that_are_renamed_into_place_are_taken_whole_and_unfinished_names_left_alone(
