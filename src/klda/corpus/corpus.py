@@ -17,7 +17,7 @@ from klda.corpus.text import TextSettings
 from klda.corpus.vocabulary import Vocabulary
 from klda.corpus.windows import Windowing
 from klda.errors import SettingError
-from klda.types import Keyword, KeywordSet, Post, Progress, Window, silent
+from klda.types import Keyword, KeywordSet, Post, Progress, Window, as_keywords, silent
 
 Rows = Callable[[Words], slice]
 """Chooses a stretch of documents by the window of each."""
@@ -119,8 +119,9 @@ class Corpus:
         hit = np.isin(self.observed.values, columns)
         return np.unique(self.observed.rows[hit])
 
-    def with_candidates(self, candidates: KeywordSet) -> Corpus:
+    def with_candidates(self, candidates: KeywordSet | Iterable[str | Keyword]) -> Corpus:
         """The same posts matched against other candidates, without reading them again."""
+        candidates = as_keywords(candidates)
         if not len(candidates):
             raise SettingError("a corpus needs at least one candidate keyword")
         everything = merged(self.documents, self.apart)

@@ -6,7 +6,7 @@ import pytest
 
 from klda import Corpus, recommend
 from klda.corpus.simulation import World
-from klda.errors import DataError, SettingError
+from klda.errors import DataError, InputError, SettingError
 from klda.policies.registry import policy
 from klda.types import Budget, KeywordSet, Post
 
@@ -34,6 +34,30 @@ def test_a_corpus_and_its_posts_give_the_same_advice(corpus, current):
 def test_given_candidates_are_the_only_ones(corpus, current):
     advice = recommend(corpus, current, policy="frequent", candidates=["hospital", "ward"])
     assert set(advice.ranked.texts) == {*current.texts, "hospital", "ward"}
+
+
+def test_a_text_alone_is_not_taken_for_a_list_of_letters(corpus, current):
+    with pytest.raises(SettingError, match=r"give a list, as in \['health'\]"):
+        recommend(corpus, "health", policy="counting")
+    with pytest.raises(SettingError, match=r"give a list, as in \['ward'\]"):
+        recommend(corpus, current, policy="counting", candidates="ward")
+    with pytest.raises(SettingError, match="give a list"):
+        Corpus.from_posts(posts(), "mask")
+    assert corpus.with_candidates(["hospital", "ward"]).candidates == KeywordSet.of("hospital", "ward")
+
+
+def test_what_is_no_post_is_refused_with_the_way_to_read_one(tmp_path):
+    for path in ("posts.csv", tmp_path / "posts.csv"):
+        with pytest.raises(InputError, match=r"read it first, with klda\.read_posts"):
+            recommend(path, ["mask"], policy="counting")
+    with pytest.raises(InputError, match=r"posts hold str, not klda\.Post"):
+        Corpus.from_posts(["my mask", "your mask"], ["mask"])
+
+
+@pytest.mark.parametrize("wrong", [{"novelty": 7}, {"top": 0}])
+def test_a_setting_outside_its_range_is_named(corpus, current, wrong):
+    with pytest.raises(SettingError, match=next(iter(wrong))):
+        recommend(corpus, current, policy="counting", **wrong)
 
 
 def test_a_policy_can_be_given_ready_made_and_settings_reach_a_named_one(corpus, current):
