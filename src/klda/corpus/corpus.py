@@ -55,6 +55,14 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.documents)
 
+    def __repr__(self) -> str:
+        """What it holds, in a line: its arrays would fill a notebook."""
+        span = f"{self.windows[0]} to {self.windows[-1]}, " if self.windows else ""
+        return (
+            f"<Corpus of {len(self):,} documents and {len(self.apart):,} apart, {self.n_windows} windows "
+            f"({span}{self.windowing.length}), {len(self.candidates):,} candidates, {len(self.vocabulary):,} words>"
+        )
+
     @property
     def n_windows(self) -> int:
         """How many windows the corpus spans."""

@@ -125,6 +125,9 @@ class PostTable:
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
+    def __repr__(self) -> str:
+        return f"<PostTable of {len(self):,} posts>"
+
     def __getitem__(self, row: int) -> Post:
         return next(from_batch(self.table.slice(row, 1).combine_chunks().to_batches()[0]))
 

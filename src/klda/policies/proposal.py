@@ -99,6 +99,13 @@ class Proposal:
     choices: Choices | None = field(default=None, compare=False, repr=False)
     """What it was chosen from, while it is at hand; not part of the JSON."""
 
+    def __repr__(self) -> str:
+        """What it advises, in a line; reasons, ranks and examples have names of their own."""
+        steps = (("keep", self.keep), ("add", self.add), ("drop", self.drop))
+        parts = [f"{name} {', '.join(words.texts)}" for name, words in steps if words]
+        posts = "" if self.expected_posts is None else f"; about {self.expected_posts.mean:,.0f} posts"
+        return f"<Proposal of {self.policy}: {'; '.join(parts) or 'nothing'}{posts}>"
+
     @property
     def next_keywords(self) -> KeywordSet:
         """The list to use next."""

@@ -46,6 +46,15 @@ def test_a_text_alone_is_not_taken_for_a_list_of_letters(corpus, current):
     assert corpus.with_candidates(["hospital", "ward"]).candidates == KeywordSet.of("hospital", "ward")
 
 
+def test_a_notebook_shows_a_line_not_every_array(corpus, current):
+    advice = recommend(corpus, current, policy="counting", budget=3)
+    assert repr(advice).startswith("<Proposal of counting: keep ")
+    assert all(keyword in repr(advice) for keyword in advice.next_keywords.texts)
+    assert f"<Corpus of {len(corpus):,} documents" in repr(corpus)
+    assert repr(corpus.posts) == f"<PostTable of {len(corpus.posts):,} posts>"
+    assert max(map(len, map(repr, (advice, corpus)))) < 300
+
+
 def test_what_is_no_post_is_refused_with_the_way_to_read_one(tmp_path):
     for path in ("posts.csv", tmp_path / "posts.csv"):
         with pytest.raises(InputError, match=r"read it first, with klda\.read_posts"):

@@ -23,6 +23,13 @@ def test_windows_line_ends_byte_order_mark_blank_lines_and_a_missing_last_line_e
     assert (report.lines, report.posts, dict(report.skipped)) == (5, 3, {"keep-alive": 2})
 
 
+def test_a_reader_says_what_it_reads(tmp_path: Path) -> None:
+    for name in "abcde":
+        written(tmp_path / f"{name}.jsonl", good(1))
+    assert repr(read_posts(tmp_path / "a.jsonl")) == f"<PostReader of {tmp_path / 'a.jsonl'}>"
+    assert repr(read_posts(tmp_path)).endswith("c.jsonl and 2 more>")
+
+
 def test_duplicates_are_dropped_within_and_across_files_and_the_first_wins(tmp_path: Path) -> None:
     other = GOOD.replace("post number", "another text for") % (1, 1)
     written(tmp_path / "a.jsonl", good(3) + other)
