@@ -141,6 +141,35 @@ def test_bad_input_gets_a_clear_message_and_exit_code(klda, tmp_path, lines, opt
     assert message in result.error
 
 
+@pytest.mark.parametrize(
+    ("option", "name"), [("--report", "no/report.html"), ("--save", "no/list.json"), ("--save", "")]
+)
+def test_a_result_that_could_not_be_written_is_refused_before_the_work(klda, tmp_path, option, name):
+    unread = tmp_path / "none.csv"  # would be refused too, were it looked at first
+    result = klda("recommend", unread, "-k", "hospital", option, tmp_path / name)
+    assert result.exit_code == 2
+    assert f"{option} {tmp_path / name}: " in result.error
+
+
+def test_a_corpus_or_a_model_does_not_take_the_place_of_a_file(klda, corpus, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    refused = klda("prepare", tmp_path / "none.csv", "-k", "hospital", "-o", file)
+    assert "notes.txt: exists and is not a corpus" in refused.error
+    assert "notes.txt: is a file; name a folder" in klda("train", corpus[0], "-m", file).error
+    assert file.read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_written_to_gets_a_line_and_no_traceback(posts, monkeypatch, capsys):
+    from klda.cli import app
+
+    monkeypatch.setattr(sys, "argv", ["klda", "prepare", str(posts), "-k", "hospital", "-o", "/proc/corpus"])
+    with pytest.raises(SystemExit) as end:
+        app.main()
+    assert end.value.code == 1
+    assert "check the path" in capsys.readouterr().err
+
+
 def test_nothing_to_read_is_said(klda, tmp_path):
     assert klda("recommend", "-k", "hospital").exit_code == 2
     missing = klda("recommend", tmp_path / "none.csv", "-k", "hospital")

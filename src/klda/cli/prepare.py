@@ -67,8 +67,10 @@ def prepare(
     from klda.cli.inputs import Reading
     from klda.corpus.corpus import Corpus
     from klda.corpus.out_of_core import prepare as prepare_on_disk
+    from klda.corpus.storage import check_free
     from klda.corpus.text import TextSettings
 
+    check_free(out)  # now rather than after all has been read
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
     if engine is Engine.ray:
         from klda.cli.engines import on_ray, prepare_on_ray

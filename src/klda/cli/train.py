@@ -12,7 +12,7 @@ from klda.cli.arguments import check_local
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.progress import console, progress_bar
-from klda.errors import SettingError
+from klda.errors import InputError, SettingError
 
 
 class Preset(StrEnum):
@@ -49,6 +49,8 @@ def train(
     from klda.corpus.shards import n_documents as count
     from klda.model.klda import KLDA
 
+    if model.is_file():
+        raise InputError(f"--model {model}: is a file; name a folder")
     changes = {"n_topics": _topics(topics), "half_life": half_life, "random_state": seed, "device": device}
     if max_iterations is not None:
         changes["max_iterations"] = max_iterations

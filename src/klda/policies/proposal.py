@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -163,8 +164,14 @@ class Proposal:
 def write_proposal(proposal: Proposal, path: Path) -> None:
     """Writes a proposal as JSON; a file that is there is replaced whole."""
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(proposal.to_json() + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(proposal.to_json() + "\n", encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: the proposal cannot be written ({error.strerror}); give another path") from error
+    finally:
+        with suppress(OSError):  # gone to its place, or never begun
+            unfinished.unlink()
 
 
 def read_proposal(path: Path) -> Proposal:
