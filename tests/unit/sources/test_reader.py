@@ -88,7 +88,9 @@ def test_tables_without_a_text_column_are_refused_with_the_columns_they_have(tmp
     path = written(tmp_path / "a.csv", "id,when_,words\n1,2026-01-05T10:00:00Z,hello\n")
     with pytest.raises(InputError, match=r"a\.csv: no column for time, text among id, when_, words; .*mapping="):
         read_posts(path)
-    reader = read(path, mapping={"time": "when_", "text": "words"})
+    with pytest.raises(InputError, match=r"among id, when_, words; .*--map time=when_, in Python"):
+        read_posts(path.rename(tmp_path / "a"))  # its name says nothing, as of a file that was handed in
+    reader = read(tmp_path / "a", mapping={"time": "when_", "text": "words"})
     assert [post.text for post in reader] == ["hello"]
 
 
