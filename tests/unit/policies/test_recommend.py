@@ -78,6 +78,12 @@ def test_a_policy_can_be_given_ready_made_and_settings_reach_a_named_one(corpus,
         recommend(corpus, current, policy="counting", half_lives=3)
 
 
+def test_a_keyword_that_goes_because_it_is_forbidden_is_said_to(corpus, current):
+    gone = current[0].text
+    advice = recommend(corpus, current, policy="counting", budget=Budget(forbidden=frozenset({gone})))
+    assert advice.reason(gone).text.startswith("forbidden; the rest of the list brings all")
+
+
 def test_max_posts_tightens_any_budget(corpus, current):
     budget = Budget(max_keywords=4, required=KeywordSet((current[0],)))
     advice = recommend(corpus, current, policy="frequent", budget=budget, max_posts=80)
