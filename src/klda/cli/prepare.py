@@ -13,7 +13,7 @@ from klda.cli.bad_lines import SHOWN_BAD_LINES
 from klda.cli.options import (
     Address,
     Adjacent,
-    Candidates,
+    CorpusCandidates,
     Engine,
     EngineName,
     Files,
@@ -43,7 +43,7 @@ def prepare(
     files: Files,
     keywords: Keywords,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the corpus to.")],
-    candidates: Candidates = None,
+    candidates: CorpusCandidates = None,
     window: WindowLength = "7d",
     language: Language = "en",
     only_language: OnlyLanguage = False,

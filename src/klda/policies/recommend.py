@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 CLOCK_TOLERANCE = timedelta(days=1)
 """Posts may be this far ahead of this machine's clock: zones and clocks are often a little wrong."""
 
+NOTHING_TO_ADD = (
+    "the model knows no candidates beside the current list, so that nothing can be added; "
+    "train it on a corpus with some (klda prepare --candidates), or leave the model out"
+)
+
 
 def recommend(
     posts: Corpus | HasBatches | Iterable[Post],
@@ -81,7 +86,8 @@ def recommend(
     common = {"top": top, "novelty": novelty, "anchor": anchor, "training": training, "model": model}
     chosen = policy_named(policy, **_accepted(policy, common), **settings) if isinstance(policy, str) else policy
     if model is not None:
-        found = Candidates(model.candidates_ | current)
+        notes = () if model.candidates_ - current else (NOTHING_TO_ADD,)
+        found = Candidates(model.candidates_ | current, notes=notes)
     elif candidates is not None:
         found = Candidates(current | as_keywords(candidates))
     else:

@@ -116,6 +116,9 @@ def test_a_trained_model_spares_the_training(history, current):
     advice = recommend(history, current, model=model, progress=lambda stage, *_, **__: stages.add(stage))
     assert set(advice.ranked.texts) == set(history.candidates.texts)
     assert "pretraining" not in stages
+    assert not any("nothing can be added" in note for note in advice.notes)
+    narrow = KLDA(pretraining_iterations=1, max_iterations=0).fit(history.with_candidates(current))
+    assert any("nothing can be added" in note for note in recommend(history, current, model=narrow).notes)
     unknown_to_it = recommend(history, current | KeywordSet.of("people"), model=model)
     assert "people" in unknown_to_it.current
 
