@@ -82,6 +82,19 @@ def test_train_topics_and_recommend_share_one_model(klda, corpus, tmp_path):
     assert set(json.loads(advice.stdout)["per_keyword"]) == set(HEALTH.split(","))
 
 
+def test_a_handful_of_posts_trains_no_model_of_nothing_and_is_told_in_json(klda, tmp_path):
+    file = tmp_path / "posts.csv"
+    file.write_text("id,time,text\n" + "".join(f"{i},2026-01-0{i}T00:00:00Z,a hospital bed\n" for i in range(1, 5)))
+    klda("prepare", file, "-k", "hospital", "-o", tmp_path / "rare")
+    refused = klda("train", tmp_path / "rare", "-m", tmp_path / "none")
+    assert refused.exit_code == 3
+    assert "no word occurs 10 times; prepare more posts, or lower --min-count" in refused.error
+    klda("prepare", file, "-k", "hospital", "-o", tmp_path / "few", "--min-count", "1")
+    told = klda("train", tmp_path / "few", "-m", tmp_path / "m", "--max-iterations", "2", "--format", "json").stdout
+    assert "NaN" not in told  # which is no JSON
+    assert json.loads(told)["held_out_bound"] is None
+
+
 def test_an_unknown_keyword_of_topics_is_refused(klda, corpus, tmp_path):
     folder, _ = corpus
     klda("train", folder, "-m", tmp_path / "m", "--max-iterations", "5", "--format", "json")
