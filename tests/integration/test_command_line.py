@@ -183,6 +183,18 @@ def test_a_folder_that_cannot_be_written_to_gets_a_line_and_no_traceback(posts, 
     assert "check the path" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("content", "said"), [("", "no posts, nor any other record;"), ("{}\n", "no posts;")])
+def test_files_without_posts_are_named(klda, tmp_path, content, said):
+    (tmp_path / "inbox").mkdir()
+    file = tmp_path / "inbox" / "posts.jsonl"
+    file.write_text(content)
+    for given in (file, tmp_path / "inbox"):
+        for command in (("recommend", given), ("prepare", given, "-o", tmp_path / "corpus")):
+            result = klda(*command, "-k", "hospital")
+            assert result.exit_code == 3
+            assert result.error == f"{given}: {said} check the files and the filters"
+
+
 def test_nothing_to_read_is_said(klda, tmp_path):
     assert klda("recommend", "-k", "hospital").exit_code == 2
     missing = klda("recommend", tmp_path / "none.csv", "-k", "hospital")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli.arguments import check_local, parse_keywords, parse_mapping, parse_size
-from klda.cli.bad_lines import SHOWN_BAD_LINES
+from klda.cli.bad_lines import SHOWN_BAD_LINES, check_posts
 from klda.cli.options import (
     Address,
     Adjacent,
@@ -116,6 +116,7 @@ def prepare(
     except DataError:
         # Not one line was usable: why is in the report, and it must not be lost with the error.
         _show(_plain(posts.report, NOTHING), None, output)
+        check_posts(posts.report, files)
         raise
     _show(_plain(posts.report, summary), out, output)
 
