@@ -142,6 +142,17 @@ class KeywordSet(Sequence[Keyword]):
         return KeywordSet(tuple(k for k in self.keywords if k.text in kept))
 
 
+def as_keywords(keywords: KeywordSet | Iterable[str | Keyword]) -> KeywordSet:
+    """The set of these keywords; a text alone is refused, or each of its letters would be one.
+
+    >>> as_keywords(["health", "drug"]).texts
+    ('health', 'drug')
+    """
+    if isinstance(keywords, str):
+        raise SettingError(f"keywords={keywords!r} is one text; give a list, as in [{keywords!r}]")
+    return keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Window:
     """A half-open stretch of time [start, end), in UTC."""

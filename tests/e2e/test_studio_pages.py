@@ -61,6 +61,15 @@ def test_every_page_draws_itself_keeps_its_width_and_shuts_nobody_out(
     context.close()
 
 
+def test_on_a_phone_the_log_is_read_without_moving_it_sideways(browser: playwright.Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": WIDTHS["phone"], "height": 900})
+    page.goto(address + PAGES["history"])
+    log = page.locator("[aria-label='Audit log'].scroll")
+    assert log.locator("tbody tr").count() > 0
+    assert log.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    page.close()
+
+
 @pytest.mark.parametrize("name", ["monitors", "monitor", "history", "jobs"])
 def test_posts_of_strangers_do_nothing(browser: playwright.Browser, hostile: str, name: str) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 900})

@@ -82,6 +82,19 @@ def test_train_topics_and_recommend_share_one_model(klda, corpus, tmp_path):
     assert set(json.loads(advice.stdout)["per_keyword"]) == set(HEALTH.split(","))
 
 
+def test_a_handful_of_posts_trains_no_model_of_nothing_and_is_told_in_json(klda, tmp_path):
+    file = tmp_path / "posts.csv"
+    file.write_text("id,time,text\n" + "".join(f"{i},2026-01-0{i}T00:00:00Z,a hospital bed\n" for i in range(1, 5)))
+    klda("prepare", file, "-k", "hospital", "-o", tmp_path / "rare")
+    refused = klda("train", tmp_path / "rare", "-m", tmp_path / "none")
+    assert refused.exit_code == 3
+    assert "no word occurs 10 times; prepare more posts, or lower --min-count" in refused.error
+    klda("prepare", file, "-k", "hospital", "-o", tmp_path / "few", "--min-count", "1")
+    told = klda("train", tmp_path / "few", "-m", tmp_path / "m", "--max-iterations", "2", "--format", "json").stdout
+    assert "NaN" not in told  # which is no JSON
+    assert json.loads(told)["held_out_bound"] is None
+
+
 def test_an_unknown_keyword_of_topics_is_refused(klda, corpus, tmp_path):
     folder, _ = corpus
     klda("train", folder, "-m", tmp_path / "m", "--max-iterations", "5", "--format", "json")
@@ -139,6 +152,47 @@ def test_bad_input_gets_a_clear_message_and_exit_code(klda, tmp_path, lines, opt
     result = klda("recommend", file, "-k", "hospital", *options)
     assert result.exit_code == code
     assert message in result.error
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [("--report", "no/report.html"), ("--save", "no/list.json"), ("--save", "")]
+)
+def test_a_result_that_could_not_be_written_is_refused_before_the_work(klda, tmp_path, option, name):
+    unread = tmp_path / "none.csv"  # would be refused too, were it looked at first
+    result = klda("recommend", unread, "-k", "hospital", option, tmp_path / name)
+    assert result.exit_code == 2
+    assert f"{option} {tmp_path / name}: " in result.error
+
+
+def test_a_corpus_or_a_model_does_not_take_the_place_of_a_file(klda, corpus, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    refused = klda("prepare", tmp_path / "none.csv", "-k", "hospital", "-o", file)
+    assert "notes.txt: exists and is not a corpus" in refused.error
+    assert "notes.txt: is a file; name a folder" in klda("train", corpus[0], "-m", file).error
+    assert file.read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_written_to_gets_a_line_and_no_traceback(posts, monkeypatch, capsys):
+    from klda.cli import app
+
+    monkeypatch.setattr(sys, "argv", ["klda", "prepare", str(posts), "-k", "hospital", "-o", "/proc/corpus"])
+    with pytest.raises(SystemExit) as end:
+        app.main()
+    assert end.value.code == 1
+    assert "check the path" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("content", "said"), [("", "no posts, nor any other record;"), ("{}\n", "no posts;")])
+def test_files_without_posts_are_named(klda, tmp_path, content, said):
+    (tmp_path / "inbox").mkdir()
+    file = tmp_path / "inbox" / "posts.jsonl"
+    file.write_text(content)
+    for given in (file, tmp_path / "inbox"):
+        for command in (("recommend", given), ("prepare", given, "-o", tmp_path / "corpus")):
+            result = klda(*command, "-k", "hospital")
+            assert result.exit_code == 3
+            assert result.error == f"{given}: {said} check the files and the filters"
 
 
 def test_nothing_to_read_is_said(klda, tmp_path):

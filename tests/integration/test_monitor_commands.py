@@ -56,6 +56,8 @@ def test_from_zero_to_an_approved_list_and_its_history(
     decision = monitor("approve", "health", "--by", "bob", "--note", "fine")
     assert (decision["verdict"], decision["decided_by"], decision["note"]) == ("approve", "bob", "fine")
     assert monitor("show", "health")["keywords"] == decision["keywords"]
+    table = klda("monitor", "history", "health", "--keyword", "health", "--home", tmp_path / "home").stdout
+    assert re.search(r"2026-02-16 00:00 │ +[\d,]+ \(\d+–\d+\) │ +– │", table)  # whole posts, and none to come
     told = monitor("history", "health")
     assert {story["keyword"] for story in told["keywords"] if story["active"]} == set(decision["keywords"])
     assert [p["state"] for p in told["proposals"]] == ["approved"]

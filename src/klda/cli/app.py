@@ -59,7 +59,16 @@ def main() -> None:
     try:
         app()
     except KldaError as error:
-        console.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        _say(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(141)
+    except OSError as error:
+        if error.filename is None:  # not about a file that somebody named: a bug, which its traceback tells best
+            raise
+        _say(f"{error.filename}: {error.strerror}; check the path, its permissions and the room on the disk")
+        sys.exit(KldaError.exit_code)
+
+
+def _say(error: str) -> None:
+    console.print(f"error: {error}", style="red", markup=False, highlight=False, soft_wrap=True)

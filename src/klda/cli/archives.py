@@ -74,7 +74,7 @@ def _prepared(
         keywords = KeywordSet(tuple(k for subject in subjects for k in subject.keywords))
         folder.parent.mkdir(parents=True, exist_ok=True)
         posts = reading.posts(files)
-        with telling_bad_lines(posts):
+        with telling_bad_lines(posts, files):
             Corpus.from_posts(posts, keywords, window=window, progress=progress).save(folder)
     return folder
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,6 +34,18 @@ def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
     if not keywords:
         raise SettingError(f'{option}: no keyword in {text!r}; write for example {option} health,drug,"computer virus"')
     return keywords
+
+
+def check_output(path: Path | None, option: str) -> None:
+    """Refuses a file that could not be written, before the work whose result it is to hold."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"{option} {path}: is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise InputError(f"{option} {path}: there is no folder {path.parent}; make it, or give another path")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(f"{option} {path}: may not be written; give another path")
 
 
 def check_local(address: str | None) -> None:

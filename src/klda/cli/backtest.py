@@ -11,7 +11,7 @@ import typer
 
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
-from klda.cli.arguments import check_local, parse_mapping
+from klda.cli.arguments import check_local, check_output, parse_mapping
 from klda.cli.output import Format, estimate_text, out, print_json, print_table
 from klda.cli.progress import console, progress_bar
 from klda.errors import SettingError
@@ -57,6 +57,7 @@ def backtest(
 
     if history not in HISTORIES:
         raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")
+    check_output(report, "--report")
     chosen = load_subjects(subjects, split)
     reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
     with progress_bar(quiet=output is Format.json) as progress:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from klda.cli.progress import console
@@ -17,14 +18,23 @@ SHOWN_BAD_LINES = 5
 
 
 @contextmanager
-def telling_bad_lines(posts: PostReader) -> Iterator[None]:
+def telling_bad_lines(posts: PostReader, files: Sequence[Path]) -> Iterator[None]:
     """Tells of the bad lines of what was read in the block, also where too few were left to go on with."""
     try:
         yield
     except DataError:
         tell_bad_lines(posts.report)
+        check_posts(posts.report, files)
         raise
     tell_bad_lines(posts.report)
+
+
+def check_posts(report: ReadReport, files: Sequence[Path]) -> None:
+    """Refuses files in which no post was found, by their names."""
+    if not report.posts:
+        names = ", ".join(map(str, files[:3])) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
+        empty = "" if report.lines else ", nor any other record"
+        raise DataError(f"{names}: no posts{empty}; check the files and the filters")
 
 
 def tell_bad_lines(report: ReadReport) -> None:

@@ -54,7 +54,7 @@ def open_corpus(
     if len(paths) == 1 and is_corpus(paths[0]):
         return Corpus.load(paths[0])
     posts = reading.posts(paths)
-    with telling_bad_lines(posts):
+    with telling_bad_lines(posts, paths):
         return Corpus.from_posts(posts, keywords, window=window, settings=settings, progress=progress)
 
 

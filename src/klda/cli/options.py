@@ -32,6 +32,13 @@ Candidates = Annotated[
         "--candidates", help="Words that may be proposed, written like --keywords; found in the data if left out."
     ),
 ]
+CorpusCandidates = Annotated[
+    str | None,
+    typer.Option(
+        "--candidates",
+        help="Further words that a model of it shall know and may propose, written like --keywords; none if left out.",
+    ),
+]
 WindowLength = Annotated[str, typer.Option("--window", help="Length of a window: 7d, 1d, 6h, 30m.")]
 Reposts = Annotated[bool, typer.Option("--reposts/--no-reposts", help="Keep reposts, or drop and count them.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first bad line instead of counting it.")]

@@ -60,10 +60,12 @@ def estimate_text(value: Mapping[str, float | None] | None) -> str:
 
     >>> estimate_text({"mean": 0.301, "low": 0.25, "high": 0.36}), estimate_text(None)
     ('0.30 (0.25–0.36)', '–')
+    >>> estimate_text({"mean": 37, "low": 0, "high": 139})
+    '37 (0–139)'
     """
     if value is None or value["mean"] is None:
         return "–"
-    digits = 0 if abs(value["mean"]) >= 100 else 2
+    digits = 0 if abs(value["mean"]) >= 100 or isinstance(value["mean"], int) else 2
     if value["low"] is None or value["high"] is None:
         return f"{value['mean']:.{digits}f}"
     to = "–" if value["low"] >= 0 else " to "

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli.arguments import check_local, parse_keywords, parse_mapping, parse_size
-from klda.cli.bad_lines import SHOWN_BAD_LINES
+from klda.cli.bad_lines import SHOWN_BAD_LINES, check_posts
 from klda.cli.options import (
     Address,
     Adjacent,
-    Candidates,
+    CorpusCandidates,
     Engine,
     EngineName,
     Files,
@@ -43,7 +43,7 @@ def prepare(
     files: Files,
     keywords: Keywords,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the corpus to.")],
-    candidates: Candidates = None,
+    candidates: CorpusCandidates = None,
     window: WindowLength = "7d",
     language: Language = "en",
     only_language: OnlyLanguage = False,
@@ -67,8 +67,10 @@ def prepare(
     from klda.cli.inputs import Reading
     from klda.corpus.corpus import Corpus
     from klda.corpus.out_of_core import prepare as prepare_on_disk
+    from klda.corpus.storage import check_free
     from klda.corpus.text import TextSettings
 
+    check_free(out)  # now rather than after all has been read
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
     if engine is Engine.ray:
         from klda.cli.engines import on_ray, prepare_on_ray
@@ -114,6 +116,7 @@ def prepare(
     except DataError:
         # Not one line was usable: why is in the report, and it must not be lost with the error.
         _show(_plain(posts.report, NOTHING), None, output)
+        check_posts(posts.report, files)
         raise
     _show(_plain(posts.report, summary), out, output)
 

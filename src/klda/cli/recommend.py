@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli import options as o
-from klda.cli.arguments import check_local, parse_keywords, parse_mapping
+from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar
 from klda.policies.proposal import Action, Proposal
@@ -65,6 +65,8 @@ def recommend(
     current = parse_keywords(keywords)
     given = None if candidates is None else parse_keywords(candidates, "--candidates")
     named(policy)  # a wrong name is said before minutes of reading, not after
+    check_output(report, "--report")
+    check_output(save, "--save")
     paths = files or ([] if model is None else [corpus_of_model(model)])
     if not paths:
         raise InputError("nothing to read: name files of posts, a corpus that klda prepare wrote, or a --model")

@@ -12,7 +12,7 @@ from klda.cli.arguments import check_local
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.progress import console, progress_bar
-from klda.errors import SettingError
+from klda.errors import DataError, InputError, SettingError
 
 
 class Preset(StrEnum):
@@ -49,6 +49,8 @@ def train(
     from klda.corpus.shards import n_documents as count
     from klda.model.klda import KLDA
 
+    if model.is_file():
+        raise InputError(f"--model {model}: is a file; name a folder")
     changes = {"n_topics": _topics(topics), "half_life": half_life, "random_state": seed, "device": device}
     if max_iterations is not None:
         changes["max_iterations"] = max_iterations
@@ -63,7 +65,11 @@ def train(
         else:
             check_local(address)
             with progress_bar(quiet=output is Format.json) as progress:
-                estimator.fit(Corpus.load(corpus, every), checkpoint=model, resume=resume, progress=progress)
+                read = Corpus.load(corpus, every)
+                if len(read.vocabulary) < 2:  # the placeholder alone
+                    least = read.settings.min_count
+                    raise DataError(f"{corpus}: no word occurs {least} times; prepare more posts, or lower --min-count")
+                estimator.fit(read, checkpoint=model, resume=resume, progress=progress)
     except KeyboardInterrupt:
         console.print(
             f"Interrupted. What was learnt is kept: klda train {corpus} --model {model} --resume", markup=False
@@ -71,7 +77,8 @@ def train(
         raise typer.Exit(130) from None
     estimator.save(model)
     remember_corpus(model, corpus)
-    stage, iterations, bound = estimator.history_[-1] if estimator.history_ else ("none", 0, float("nan"))
+    # Of a handful of documents none is held out, and there is nothing to tell.
+    stage, iterations, bound = estimator.history_[-1] if estimator.history_ else (None, None, None)
     result = {
         "model": str(model),
         "documents": n_documents,

@@ -19,7 +19,7 @@ from klda.corpus.tokens import normalise
 from klda.corpus.vocabulary import Vocabulary
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, SettingError
-from klda.types import Keyword, KeywordSet, Post, Progress, silent
+from klda.types import Keyword, KeywordSet, Post, Progress, as_keywords, silent
 
 Forms = dict[str, dict[str, int]]  # how often each form of each stem occurs
 
@@ -44,7 +44,7 @@ def build(
 ) -> Corpus:
     """The corpus of these posts; see `Corpus.from_posts`."""
     settings = settings or TextSettings()
-    keywords = keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
+    keywords = as_keywords(keywords)
     candidates = keywords if candidates is None else candidates | keywords
     if not len(candidates):
         raise SettingError("a corpus needs at least one keyword; give keywords or candidates")

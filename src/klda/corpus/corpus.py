@@ -17,7 +17,7 @@ from klda.corpus.text import TextSettings
 from klda.corpus.vocabulary import Vocabulary
 from klda.corpus.windows import Windowing
 from klda.errors import SettingError
-from klda.types import Keyword, KeywordSet, Post, Progress, Window, silent
+from klda.types import Keyword, KeywordSet, Post, Progress, Window, as_keywords, silent
 
 Rows = Callable[[Words], slice]
 """Chooses a stretch of documents by the window of each."""
@@ -54,6 +54,14 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    def __repr__(self) -> str:
+        """What it holds, in a line: its arrays would fill a notebook."""
+        span = f"{self.windows[0]} to {self.windows[-1]}, " if self.windows else ""
+        return (
+            f"<Corpus of {len(self):,} documents and {len(self.apart):,} apart, {self.n_windows} windows "
+            f"({span}{self.windowing.length}), {len(self.candidates):,} candidates, {len(self.vocabulary):,} words>"
+        )
 
     @property
     def n_windows(self) -> int:
@@ -119,8 +127,9 @@ class Corpus:
         hit = np.isin(self.observed.values, columns)
         return np.unique(self.observed.rows[hit])
 
-    def with_candidates(self, candidates: KeywordSet) -> Corpus:
+    def with_candidates(self, candidates: KeywordSet | Iterable[str | Keyword]) -> Corpus:
         """The same posts matched against other candidates, without reading them again."""
+        candidates = as_keywords(candidates)
         if not len(candidates):
             raise SettingError("a corpus needs at least one candidate keyword")
         everything = merged(self.documents, self.apart)

@@ -24,7 +24,7 @@ from klda.corpus.shards import ShardedCorpus, assemble, local_shard
 from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing
 from klda.errors import SettingError
-from klda.types import KeywordSet, Post, Progress, silent
+from klda.types import KeywordSet, Post, Progress, as_keywords, silent
 
 LEAST_MEMORY = 512 << 20
 PROCESS_BYTES = 200 << 20
@@ -59,7 +59,7 @@ def prepare(
     if memory < LEAST_MEMORY:
         raise SettingError(f"memory must be at least {LEAST_MEMORY >> 20} MiB, got {memory >> 20} MiB")
     storage.check_free(folder)  # now rather than after hours
-    keywords = keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
+    keywords = as_keywords(keywords)
     n_workers = max(1, min(workers or os.cpu_count() or 1, memory // LEAST_MEMORY - 1))
     text_bytes = min(MOST_TEXT, (memory // (n_workers + 1) - PROCESS_BYTES) // BYTES_A_TEXT_BYTE)
     make = partial(

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from klda.errors import FormatError
+from klda.errors import FormatError, InputError
 from klda.types import Post
 
 BATCH_ROWS = 8192
@@ -79,8 +79,13 @@ def as_batches(posts: HasBatches | Iterable[Post], rows: int = BATCH_ROWS) -> It
     if isinstance(posts, HasBatches):
         yield from posts.batches()
         return
+    if isinstance(posts, str | os.PathLike):
+        raise InputError(f"{posts}: the name of a file, not posts; read it first, with klda.read_posts({str(posts)!r})")
     iterator = iter(posts)
     while chunk := list(islice(iterator, rows)):
+        if not isinstance(chunk[0], Post):
+            kind = type(chunk[0]).__name__
+            raise InputError(f"posts hold {kind}, not klda.Post; read a file with klda.read_posts, or make them Post")
         yield to_batch(chunk)
 
 
@@ -119,6 +124,9 @@ class PostTable:
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return f"<PostTable of {len(self):,} posts>"
 
     def __getitem__(self, row: int) -> Post:
         return next(from_batch(self.table.slice(row, 1).combine_chunks().to_batches()[0]))

@@ -184,7 +184,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         known = manifest["format"] == "klda corpus" and manifest["version"]
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise FormatError(f"{folder}: not a corpus (it has no corpus.json); make one with `klda prepare`") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(path, error) from error

@@ -20,7 +20,7 @@ from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
 from klda.model.settings import Settings
-from klda.types import Keyword, KeywordSet
+from klda.types import Keyword, KeywordSet, as_keywords
 
 Probabilities = NDArray[np.float32]
 
@@ -44,7 +44,7 @@ class Fitted:
     def topic_word(self, keywords: Iterable[str | Keyword] | None = None) -> Probabilities:
         """The topic-word matrix that a keyword set implies; of none, the mean over candidates by frequency. # (K, V)"""
         if keywords is not None:
-            matrix: Probabilities = self._distributions([list(keywords)])[0]
+            matrix: Probabilities = self._distributions([list(as_keywords(keywords))])[0]
             return matrix
         share = self._fitted.keyword_frequency_ / self.keyword_frequency_.sum()
         mean = np.zeros((self.n_topics_, len(self.vocabulary_)), dtype=np.float32)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from klda.errors import SettingError
 from klda.model import bound, prior
 from klda.model.batches import Batch
 from klda.model.data import Floats
@@ -39,6 +40,17 @@ class Parameters:
         return named | {"theta": self.theta.detach()}
 
 
+def _device(name: str) -> torch.device:
+    """The device of this name, once it has been seen to work here."""
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, ValueError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise SettingError(f"device {name!r} cannot be used here ({reason}); use cpu, or one that torch has") from error
+    return device
+
+
 def initial_parameters(
     settings: Settings,
     *,
@@ -48,7 +60,7 @@ def initial_parameters(
     generator: torch.Generator,
 ) -> Parameters:
     """Parameters before training. The biases of g start at the log unigram, unless that is switched off."""
-    device = torch.device(settings.device)
+    device = _device(settings.device)
     word_bias = None
     if settings.unigram_bias:
         smoothed = torch.from_numpy(word_frequency + 0.5)

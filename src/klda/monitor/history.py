@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from klda.errors import DataError
@@ -59,8 +59,11 @@ def history(monitor: Monitor, keyword: str | None = None) -> list[KeywordStory]:
     if keyword is not None and not spans:
         raise DataError(f"monitor {monitor.name}: {keyword!r} has never been active; `klda monitor history` lists all")
     outcomes: dict[str, list[Outcome]] = {}
+    begun = monitor.records.volume.newest("window")
     for outcome in monitor.records.keywords.outcomes():
-        outcomes.setdefault(outcome.keyword, []).append(outcome)
+        to_come = begun is None or outcome.window_start > begun
+        told = replace(outcome, realised=None) if to_come else outcome
+        outcomes.setdefault(outcome.keyword, []).append(told)
     return [
         KeywordStory(text, own[-1].keyword.forms, tuple(own), tuple(outcomes.get(text, ())))
         for text, own in spans.items()

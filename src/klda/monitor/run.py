@@ -123,6 +123,9 @@ def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell:
     windows = closed(monitor)
     if not windows or _proposed(monitor, windows[-1]):
         return
+    if len(windows) == 1:  # as it is with every monitor at first: nothing failed
+        tell("no proposal yet: the first comes when a second window has closed")
+        return
     try:
         made = propose(monitor, windows[-1], progress=progress)
     except (StoreError, Stopped):

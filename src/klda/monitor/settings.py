@@ -236,8 +236,11 @@ def from_environment(value: str) -> str:
 
 
 def _first_problem(error: ValidationError) -> str:
-    """The first thing that is wrong: which field, why, and what was given."""
-    found = error.errors()[0]
+    """The first thing that is wrong: which field, why, and what was given.
+
+    A name that there is not goes before one that is missing: it is often the same one, misspelt.
+    """
+    found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     field = ".".join(str(part) for part in found["loc"]) or "the file"
     message = str(found["msg"]).removeprefix("Value error, ")
     if found["type"] == "extra_forbidden":

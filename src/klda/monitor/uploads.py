@@ -162,7 +162,8 @@ def _read(path: Path, upload: str, progress: Progress) -> Preview:
     report = reader.report
     if earliest is None or latest is None:
         why = ", ".join(f"{n:,} × {reason}" for reason, n in {**report.bad, **report.skipped}.items())
-        raise InputError(f"no post was found in the file ({why or 'it has no records'}); see which formats are read")
+        first = f"; {report.examples[0]}" if report.examples else ""
+        raise InputError(f"no post was found in the file ({why or 'it has no records'}){first}")
     return Preview(
         id=upload,
         size=path.stat().st_size,

@@ -97,9 +97,11 @@ def _role(problem: SetProblem, column: int, chosen: Ints, limits: Limits) -> str
         return "holds hardly a word of the subject that nothing else on the list brings"
     if column in chosen:
         return f"holds {alone:.0%} of the subject's words that nothing else on the list brings"
-    over = None if column in limits.forbidden else limits.over(together, score.posts, len(problem))
-    no_room = f"no room for it beside the rest of the list ({over}); " if over else ""
-    return f"{no_room}the rest of the list brings all but {alone:.1%} of the subject's words that it held"
+    forbidden = column in limits.forbidden
+    over = None if forbidden else limits.over(together, score.posts, len(problem))
+    why = "forbidden; " if forbidden else f"no room for it beside the rest of the list ({over}); " if over else ""
+    brings = f"all but {alone:.1%}" if alone >= 0.0005 else "all"  # with a list it may even bring more
+    return f"{why}the rest of the list brings {brings} of the subject's words that it held"
 
 
 def _estimate(forecast: Interval, row: int, column: int) -> Estimate | None:

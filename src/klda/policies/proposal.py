@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -99,6 +100,13 @@ class Proposal:
     choices: Choices | None = field(default=None, compare=False, repr=False)
     """What it was chosen from, while it is at hand; not part of the JSON."""
 
+    def __repr__(self) -> str:
+        """What it advises, in a line; reasons, ranks and examples have names of their own."""
+        steps = (("keep", self.keep), ("add", self.add), ("drop", self.drop))
+        parts = [f"{name} {', '.join(words.texts)}" for name, words in steps if words]
+        posts = "" if self.expected_posts is None else f"; about {self.expected_posts.mean:,.0f} posts"
+        return f"<Proposal of {self.policy}: {'; '.join(parts) or 'nothing'}{posts}>"
+
     @property
     def next_keywords(self) -> KeywordSet:
         """The list to use next."""
@@ -156,8 +164,14 @@ class Proposal:
 def write_proposal(proposal: Proposal, path: Path) -> None:
     """Writes a proposal as JSON; a file that is there is replaced whole."""
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(proposal.to_json() + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(proposal.to_json() + "\n", encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: the proposal cannot be written ({error.strerror}); give another path") from error
+    finally:
+        with suppress(OSError):  # gone to its place, or never begun
+            unfinished.unlink()
 
 
 def read_proposal(path: Path) -> Proposal:

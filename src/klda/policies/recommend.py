@@ -22,13 +22,18 @@ from klda.policies.proposal import Proposal
 from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
 from klda.policies.viral import Viral
-from klda.types import Budget, KeywordSet, Post, Progress, silent
+from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
 
 CLOCK_TOLERANCE = timedelta(days=1)
 """Posts may be this far ahead of this machine's clock: zones and clocks are often a little wrong."""
+
+NOTHING_TO_ADD = (
+    "the model knows no candidates beside the current list, so that nothing can be added; "
+    "train it on a corpus with some (klda prepare --candidates), or leave the model out"
+)
 
 
 def recommend(
@@ -66,9 +71,13 @@ def recommend(
     >>> advice.policy, len(advice.next_keywords) <= 4
     ('counting', True)
     """
-    current = keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
+    current = as_keywords(keywords)
     if not len(current):
         raise SettingError("there are no keywords to start from; give at least one")
+    if not 0 <= novelty <= 1:
+        raise SettingError(f"novelty must lie between 0 and 1, got {novelty}")
+    if top < 1:
+        raise SettingError(f"top must be at least 1, got {top}")
     corpus = posts if isinstance(posts, Corpus) else Corpus.from_posts(posts, current, window=window, progress=progress)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)
@@ -77,10 +86,10 @@ def recommend(
     common = {"top": top, "novelty": novelty, "anchor": anchor, "training": training, "model": model}
     chosen = policy_named(policy, **_accepted(policy, common), **settings) if isinstance(policy, str) else policy
     if model is not None:
-        found = Candidates(model.candidates_ | current)
+        notes = () if model.candidates_ - current else (NOTHING_TO_ADD,)
+        found = Candidates(model.candidates_ | current, notes=notes)
     elif candidates is not None:
-        given = candidates if isinstance(candidates, KeywordSet) else KeywordSet.of(*candidates)
-        found = Candidates(current | given)
+        found = Candidates(current | as_keywords(candidates))
     else:
         found = assemble_candidates(
             corpus,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -53,6 +54,9 @@ def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
     """What a file is. One that the user named must be known; one met in a folder may be foreign."""
     size, kind = path.stat().st_size, file_type(path, mapping)
     if kind is None and named:
+        foreign = _columns(path)
+        if foreign:
+            raise _no_column(path, foreign, mapping)
         raise InputError(f"{path}: neither JSON, CSV with a header, nor Parquet; convert it to one of these")
     names: list[str] | None = None
     if kind is FileType.CSV:
@@ -64,11 +68,32 @@ def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
     if not names:  # not a table, or damaged before its header ends
         return Source(path, size, kind)
     columns = resolve(tuple(names), mapping)
-    lacking = missing(columns, names)
-    if lacking:
-        example = f'mapping={{"{lacking[0]}": "{names[0]}"}}'
-        raise InputError(f"{path}: no column for {', '.join(lacking)} among {', '.join(names)}; name it like {example}")
+    if missing(columns, names):
+        raise _no_column(path, names, mapping)
     return Source(path, size, kind, columns)
+
+
+def _no_column(path: Path, names: list[str], mapping: Mapped) -> InputError:
+    """What is wrong with a table that lacks a column, and how to say which of the others it is."""
+    columns = resolve(tuple(names), mapping)
+    lacking = missing(columns, names)
+    field, free = lacking[0], next((name for name in names if name not in columns), names[0])
+    return InputError(
+        f"{path}: no column for {', '.join(lacking)} among {', '.join(names)}; rename it, or say which it is: "
+        f'--map {field}={free}, in Python mapping={{"{field}": "{free}"}}'
+    )
+
+
+def _columns(path: Path) -> list[str]:
+    """The column names of a file that looks like CSV, whatever they are; none where it does not."""
+    with suppress(OSError), opened(path) as stream:
+        rows = lines(stream)
+        names, delimiter = header_of(rows)
+        _, content = next(rows, (0, b""))
+        if len(names) > 1 and isinstance(content, bytes) and all(name.isprintable() for name in names):
+            cells = next(csv.reader([content.decode("utf-8", "replace")], delimiter=delimiter), [])
+            return names if len(cells) == len(names) else []
+    return []
 
 
 def file_type(path: Path, mapping: Mapped = ()) -> FileType | None:

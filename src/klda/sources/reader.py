@@ -99,6 +99,11 @@ class PostReader:
         self._progress, self._memory = progress, memory
         self._log = ReadLog()
 
+    def __repr__(self) -> str:
+        names = [str(source.path) for source in self._sources[:3]]
+        more = f" and {len(self._sources) - 3:,} more" if len(self._sources) > 3 else ""
+        return f"<PostReader of {', '.join(names) or 'no file'}{more}>"
+
     @property
     def report(self) -> ReadReport:
         """What became of the records so far, in the latest pass."""

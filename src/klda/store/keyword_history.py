@@ -36,7 +36,8 @@ class Outcome:
     window_start: datetime
     keyword: str
     expected: Estimate
-    realised: int
+    realised: int | None
+    """None where nothing can have come yet."""
 
 
 @dataclass(frozen=True)

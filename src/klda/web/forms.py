@@ -20,7 +20,8 @@ from klda.web.studio import NAME
 MOST_KEYWORDS = 1000
 MOST_LETTERS = 200
 """Characters of a keyword."""
-SEPARATORS = re.compile(r"[,\n\r;]+")
+_SEPARATORS = re.compile(r"[,\n\r;]+")
+_QUOTED = re.compile(r'["“](.*)["”]')
 
 
 class WrongFields(Exception):
@@ -36,11 +37,18 @@ def name_taken() -> WrongFields:
     return WrongFields({"name": "a monitor of this name is there already"})
 
 
+def typed_keywords(text: str) -> list[str]:
+    """Keywords as a person types them; a phrase may stand in quotation marks, as on the command line.
+
+    >>> typed_keywords('flu, "long covid";')
+    ['flu', 'long covid']
+    """
+    parts = (_QUOTED.sub(r"\1", part.strip()).strip() for part in _SEPARATORS.split(text))
+    return [part for part in parts if part]
+
+
 def _split(value: object) -> object:
-    """Keywords as a person types them, as a list."""
-    if isinstance(value, str):
-        return [part.strip() for part in SEPARATORS.split(value) if part.strip()]
-    return value
+    return typed_keywords(value) if isinstance(value, str) else value
 
 
 def _nothing(value: object) -> object:

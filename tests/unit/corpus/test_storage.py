@@ -88,6 +88,9 @@ def test_a_folder_that_is_no_corpus_is_not_overwritten(tmp_path: Path) -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="nowhere"):
         Corpus.load(tmp_path / "nowhere")
+    (tmp_path / "posts.parquet").touch()
+    with pytest.raises(FormatError, match=r"posts\.parquet: not a corpus .*klda prepare"):
+        Corpus.load(tmp_path / "posts.parquet")
 
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:

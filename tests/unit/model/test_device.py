@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from klda.errors import SettingError
 from klda.model.klda import KLDA
 from tests.unit.model.small import QUICK, corpus_of, random_data
 
@@ -30,6 +31,13 @@ def test_no_tensor_is_left_to_the_default_device(way: str, tmp_path: Path):
         found = _used(KLDA(**QUICK, **WAYS[way]), corpus, tmp_path / "meta")
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_device_that_is_not_there_is_named():
+    absent = "xpu" if torch.cuda.is_available() else "cuda"
+    for name in ("gpuu", absent):
+        with pytest.raises(SettingError, match=f"device '{name}' cannot be used here"):
+            KLDA(**QUICK, device=name).fit(corpus_of(random_data(n_words=13)))
 
 
 def _used(model: KLDA, corpus: Any, folder: Path) -> list[Any]:

@@ -62,6 +62,11 @@ def test_a_missing_setting_is_named() -> None:
         Settings.of({"subject": "health", "keywords": ["a"]})
 
 
+def test_a_misspelt_setting_is_named_before_the_one_it_was_meant_to_be() -> None:
+    with pytest.raises(SettingError, match="keyword: there is no such setting; there are subject, keywords"):
+        Settings.of({"subject": "health", "keyword": ["a"], "source": "jetstream"})
+
+
 def test_what_is_not_toml_is_said_with_its_line() -> None:
     with pytest.raises(SettingError, match=r"there\.toml: not TOML .*line 2"):
         Settings.parse("a = 1\nb = ?", "there.toml")

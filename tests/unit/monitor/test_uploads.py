@@ -104,6 +104,12 @@ def test_a_file_without_posts_is_refused_without_a_path_in_the_message(content: 
     assert str(tmp_path) not in str(caught.value)
 
 
+def test_a_file_without_posts_is_refused_with_the_place_and_what_to_do(tmp_path: Path) -> None:
+    upload = sent(tmp_path, b"id,time,text\n1,yesterday,hello\n")
+    with pytest.raises(InputError, match=r"the file, line 2: unreadable time.*write times like"):
+        uploads.preview(tmp_path, upload)
+
+
 @pytest.mark.parametrize("name", ["../health", "a" * 31, "..", "", "a" * 32])
 def test_no_name_of_an_upload_is_a_path(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError):

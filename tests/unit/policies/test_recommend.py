@@ -6,7 +6,7 @@ import pytest
 
 from klda import Corpus, recommend
 from klda.corpus.simulation import World
-from klda.errors import DataError, SettingError
+from klda.errors import DataError, InputError, SettingError
 from klda.policies.registry import policy
 from klda.types import Budget, KeywordSet, Post
 
@@ -36,6 +36,39 @@ def test_given_candidates_are_the_only_ones(corpus, current):
     assert set(advice.ranked.texts) == {*current.texts, "hospital", "ward"}
 
 
+def test_a_text_alone_is_not_taken_for_a_list_of_letters(corpus, current):
+    with pytest.raises(SettingError, match=r"give a list, as in \['health'\]"):
+        recommend(corpus, "health", policy="counting")
+    with pytest.raises(SettingError, match=r"give a list, as in \['ward'\]"):
+        recommend(corpus, current, policy="counting", candidates="ward")
+    with pytest.raises(SettingError, match="give a list"):
+        Corpus.from_posts(posts(), "mask")
+    assert corpus.with_candidates(["hospital", "ward"]).candidates == KeywordSet.of("hospital", "ward")
+
+
+def test_a_notebook_shows_a_line_not_every_array(corpus, current):
+    advice = recommend(corpus, current, policy="counting", budget=3)
+    assert repr(advice).startswith("<Proposal of counting: keep ")
+    assert all(keyword in repr(advice) for keyword in advice.next_keywords.texts)
+    assert f"<Corpus of {len(corpus):,} documents" in repr(corpus)
+    assert repr(corpus.posts) == f"<PostTable of {len(corpus.posts):,} posts>"
+    assert max(map(len, map(repr, (advice, corpus)))) < 300
+
+
+def test_what_is_no_post_is_refused_with_the_way_to_read_one(tmp_path):
+    for path in ("posts.csv", tmp_path / "posts.csv"):
+        with pytest.raises(InputError, match=r"read it first, with klda\.read_posts"):
+            recommend(path, ["mask"], policy="counting")
+    with pytest.raises(InputError, match=r"posts hold str, not klda\.Post"):
+        Corpus.from_posts(["my mask", "your mask"], ["mask"])
+
+
+@pytest.mark.parametrize("wrong", [{"novelty": 7}, {"top": 0}])
+def test_a_setting_outside_its_range_is_named(corpus, current, wrong):
+    with pytest.raises(SettingError, match=next(iter(wrong))):
+        recommend(corpus, current, policy="counting", **wrong)
+
+
 def test_a_policy_can_be_given_ready_made_and_settings_reach_a_named_one(corpus, current):
     ready = policy("counting", novelty=0.0, top=1)
     by_name = recommend(corpus, current, policy="counting", novelty=0.0, top=1)
@@ -43,6 +76,12 @@ def test_a_policy_can_be_given_ready_made_and_settings_reach_a_named_one(corpus,
     assert all(len(words) <= 1 for words in by_name.per_keyword.values())
     with pytest.raises(SettingError, match="half_life"):
         recommend(corpus, current, policy="counting", half_lives=3)
+
+
+def test_a_keyword_that_goes_because_it_is_forbidden_is_said_to(corpus, current):
+    gone = current[0].text
+    advice = recommend(corpus, current, policy="counting", budget=Budget(forbidden=frozenset({gone})))
+    assert advice.reason(gone).text.startswith("forbidden; the rest of the list brings all")
 
 
 def test_max_posts_tightens_any_budget(corpus, current):
@@ -77,6 +116,9 @@ def test_a_trained_model_spares_the_training(history, current):
     advice = recommend(history, current, model=model, progress=lambda stage, *_, **__: stages.add(stage))
     assert set(advice.ranked.texts) == set(history.candidates.texts)
     assert "pretraining" not in stages
+    assert not any("nothing can be added" in note for note in advice.notes)
+    narrow = KLDA(pretraining_iterations=1, max_iterations=0).fit(history.with_candidates(current))
+    assert any("nothing can be added" in note for note in recommend(history, current, model=narrow).notes)
     unknown_to_it = recommend(history, current | KeywordSet.of("people"), model=model)
     assert "people" in unknown_to_it.current
 

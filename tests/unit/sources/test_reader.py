@@ -23,6 +23,13 @@ def test_windows_line_ends_byte_order_mark_blank_lines_and_a_missing_last_line_e
     assert (report.lines, report.posts, dict(report.skipped)) == (5, 3, {"keep-alive": 2})
 
 
+def test_a_reader_says_what_it_reads(tmp_path: Path) -> None:
+    for name in "abcde":
+        written(tmp_path / f"{name}.jsonl", good(1))
+    assert repr(read_posts(tmp_path / "a.jsonl")) == f"<PostReader of {tmp_path / 'a.jsonl'}>"
+    assert repr(read_posts(tmp_path)).endswith("c.jsonl and 2 more>")
+
+
 def test_duplicates_are_dropped_within_and_across_files_and_the_first_wins(tmp_path: Path) -> None:
     other = GOOD.replace("post number", "another text for") % (1, 1)
     written(tmp_path / "a.jsonl", good(3) + other)
@@ -81,7 +88,9 @@ def test_tables_without_a_text_column_are_refused_with_the_columns_they_have(tmp
     path = written(tmp_path / "a.csv", "id,when_,words\n1,2026-01-05T10:00:00Z,hello\n")
     with pytest.raises(InputError, match=r"a\.csv: no column for time, text among id, when_, words; .*mapping="):
         read_posts(path)
-    reader = read(path, mapping={"time": "when_", "text": "words"})
+    with pytest.raises(InputError, match=r"among id, when_, words; .*--map time=when_, in Python"):
+        read_posts(path.rename(tmp_path / "a"))  # its name says nothing, as of a file that was handed in
+    reader = read(tmp_path / "a", mapping={"time": "when_", "text": "words"})
     assert [post.text for post in reader] == ["hello"]
 
 

@@ -3,12 +3,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html import unescape
+from pathlib import Path
 
 import pytest
 
 from klda.monitor.monitor import opened
 from tests.unit.web.conftest import FORM, Browser
+from tests.unit.web.home import make_home
 
 PAGES = ["/", "/new", "/monitors/health", "/monitors/health/history", "/monitors/quiet", "/monitors/quiet/history"]
 PAGES += ["/jobs", "/api"]
@@ -83,6 +86,23 @@ def test_a_monitor_is_made_from_the_form(browse: Callable[..., Browser]) -> None
         assert monitor.settings.first_keywords().texts == ("flu", "influenza", "fever")
         assert monitor.settings.budget.max_keywords == 12
         assert monitor.records.journal.entries()[0].who == "ann"
+
+
+def test_a_phrase_may_be_typed_in_quotation_marks(browse: Callable[..., Browser]) -> None:
+    browser = browse()
+    browser.post("/new", FORM | {"keywords": 'flu, "long covid", “sore throat”, ""'})
+    with opened(browser.app.state.studio.settings.home, "flu") as monitor:
+        assert monitor.settings.first_keywords().texts == ("flu", "long covid", "sore throat")
+
+
+def test_earlier_proposals_are_told_apart_by_their_window(browse: Callable[..., Browser], tmp_path: Path) -> None:
+    home = make_home(tmp_path / "own")
+    with opened(home, "health") as monitor:
+        first = monitor.records.proposals.waiting()
+        assert first is not None
+        monitor.records.proposals.save(replace(first.proposal, window="2026-03-02T00:00:00+00:00"))
+    listed = browse(home=home).get("/monitors/health/proposal").text.split("<h2>Earlier proposals")[1]
+    assert listed.count("for the window from") == listed.count("<li>") == 2
 
 
 @pytest.mark.parametrize(

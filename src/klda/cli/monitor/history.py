@@ -15,6 +15,7 @@ from klda.cli.output import Format, print_json, print_table
 
 if TYPE_CHECKING:
     from klda.monitor.history import KeywordStory
+    from klda.types import Estimate
 
 
 def history(
@@ -46,7 +47,7 @@ def history(
     ]
     print_table(f"Keywords of {name}", ("keyword", "from", "until", "decided by", "why"), spans)
     if keyword is not None:
-        outcomes = [(_day(o.window_start), asdict(o.expected), o.realised) for s in stories for o in s.outcomes]
+        outcomes = [(_day(o.window_start), _posts(o.expected), o.realised) for s in stories for o in s.outcomes]
         print_table("Posts", ("window", "expected", "realised"), outcomes)
         return
     print_table("Latest window", ("keyword", "window", "expected", "realised"), _latest(stories))
@@ -62,7 +63,12 @@ def _latest(stories: list[KeywordStory]) -> Iterator[tuple[Any, ...]]:
     for story in stories:
         if story.outcomes:
             last = story.outcomes[-1]
-            yield story.keyword, _day(last.window_start), asdict(last.expected), last.realised
+            yield story.keyword, _day(last.window_start), _posts(last.expected), last.realised
+
+
+def _posts(expected: Estimate) -> dict[str, int]:
+    """An estimate in whole posts."""
+    return {name: round(value) for name, value in asdict(expected).items()}
 
 
 def _day(time: datetime) -> str:

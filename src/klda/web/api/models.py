@@ -144,7 +144,7 @@ class OutcomeAnswer(Answer):
 
     window_start: datetime
     expected: EstimateAnswer
-    realised: int
+    realised: int | None
 
 
 class StoryAnswer(Answer):

@@ -29,6 +29,7 @@ def outcomes(found: Sequence[Outcome], zone: str) -> Spec:
             "state": WITHIN if outcome.expected.low <= outcome.realised <= outcome.expected.high else OUTSIDE,
         }
         for outcome in found
+        if outcome.realised is not None
     ]
     most = max([10.0, *(value for row in rows for value in (row["expected"], row["realised"]))])  # type: ignore[type-var]
     scale = {"type": "log", "domain": [1, most], "nice": True}  # a keyword brings ten posts or ten thousand

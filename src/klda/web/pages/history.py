@@ -47,7 +47,7 @@ def history_page(request: Request, monitor: TheMonitor) -> Response:
         picture=evolution(stories, _until(monitor)),
         outcomes=over[:200],
         outcomes_picture=outcomes(over, monitor.settings.zone) if over else None,
-        within=sum(o.expected.low <= o.realised <= o.expected.high for o in over),
+        within=sum(o.expected.low <= o.realised <= o.expected.high for o in over if o.realised is not None),
         n_outcomes=len(over),
         entries=monitor.records.journal.entries(30),
     )

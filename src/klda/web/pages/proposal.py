@@ -22,7 +22,7 @@ from klda.store import Job, SavedProposal
 from klda.store.jobs import OPEN
 from klda.types import Estimate
 from klda.web.deciding import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable
-from klda.web.forms import SEPARATORS
+from klda.web.forms import typed_keywords
 from klda.web.pages.monitor import frame
 from klda.web.rendering import render
 from klda.web.studio import Identity, TheMonitor
@@ -90,7 +90,7 @@ def decided(
     more: Annotated[str, Form(max_length=5000)] = "",
 ) -> Response:
     """Takes a decision, and shows what holds now."""
-    typed = [word.strip() for word in SEPARATORS.split(more) if word.strip()]
+    typed = typed_keywords(more)
     saved = the_proposal(monitor, proposal)
     decide(monitor, saved, verdict, identity=identity, note=note.strip(), keywords=[*keyword, *typed])
     return RedirectResponse(f"/monitors/{monitor.name}/proposals/{saved.id}", status_code=303)
