@@ -6,12 +6,11 @@ reading goes on; then the words of all shards are merged, and processes renumber
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import pyarrow as pa
 
 from klda.corpus import storage
 from klda.corpus.posts import POST_SCHEMA, HasBatches, PostTable, as_batches
+from klda.corpus.processes import spawned
 from klda.corpus.shards import ShardedCorpus, assemble, local_shard
 from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing
@@ -71,8 +71,7 @@ def prepare(
         adjacent=adjacent,
     )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # Spawned, not forked: Arrow and Polars have threads that a fork would lose.
-    pool = ProcessPoolExecutor(n_workers, mp_context=multiprocessing.get_context("spawn"), initializer=_one_thread)
+    pool = spawned(n_workers, _one_thread)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-parts-", dir=folder.parent) as work, pool:
         parts: list[Path] = []
         waiting: deque[Future[Path]] = deque()

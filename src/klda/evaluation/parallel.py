@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+
+from klda.corpus.processes import spawned
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
@@ -21,9 +22,7 @@ def process_map(workers: int | None = None) -> Map:
 @contextmanager
 def process_pool(workers: int | None = None) -> Iterator[Map]:
     """The same over processes that stay: threads that share it never have more tasks under way than processes."""
-    # Spawned, not forked: torch and Arrow have threads that a fork would lose.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context, initializer=one_thread) as pool:
+    with spawned(workers or os.cpu_count() or 1, one_thread) as pool:
         yield partial(_submitted, pool)
 
 

@@ -1,0 +1,49 @@
+"""Processes that work beside another."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+WAITS = """
+import os, sys, time
+from klda.corpus.processes import spawned
+
+def nothing():
+    pass
+
+def stay(_):
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+
+if __name__ == "__main__":
+    with spawned(2, nothing) as pool:
+        list(pool.map(stay, range(2)))
+"""
+
+
+def test_processes_end_with_the_one_that_was_killed(tmp_path: Path) -> None:
+    script = tmp_path / "waits.py"
+    script.write_text(WAITS)
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        workers = [int(running.stdout.readline()) for _ in range(2)]
+        assert all(_alive(worker) for worker in workers)
+        running.send_signal(signal.SIGKILL)
+        deadline = time.monotonic() + 30
+        while any(_alive(worker) for worker in workers) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert not any(_alive(worker) for worker in workers)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")  # one that ended and that nobody waits for is still listed
+    return not (status.exists() and status.read_text().rpartition(") ")[2].startswith("Z"))
