@@ -93,6 +93,12 @@ def test_a_monitor_that_cannot_be_read_is_listed_with_the_reason(
     assert klda("monitor", "show", "broken", "--home", tmp_path / "home").exit_code == 2
 
 
+def test_a_file_is_no_home(klda: Run, posts: Path) -> None:
+    result = klda("monitor", "list", "--home", posts)
+    assert result.exit_code == 2
+    assert "is a file" in result.output
+
+
 def test_run_does_all_of_it(monitor: Callable[..., Any], posts: Path, tmp_path: Path) -> None:
     file = tmp_path / "klda.toml"
     file.write_text(

@@ -73,10 +73,11 @@ class Fitted:
     ) -> list[list[tuple[str, float]]]:
         """The most probable words of each topic, as people write them, with their probabilities.
 
-        Under the given keywords, or on average over the candidates in proportion to their frequency.
+        Under the given keywords, or on average over the candidates in proportion to their frequency. The place that
+        rare words share is no word and is left out.
         """
         matrix = self.topic_word(keywords)
-        order = np.argsort(-matrix, axis=1, kind="stable")[:, :n_words]
+        order = 1 + np.argsort(-matrix[:, 1:], axis=1, kind="stable")[:, :n_words]
         return [
             [(self.vocabulary_.display(int(word)), float(row[word])) for word in best]
             for row, best in zip(matrix, order, strict=True)

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Ragged
+from klda.corpus.vocabulary import PLACEHOLDER
 from klda.errors import DataError, SettingError, TrainingError
 from klda.model.klda import KLDA
 from klda.model.settings import Settings
@@ -71,6 +72,12 @@ def test_topics_are_words_in_order_of_probability(model: KLDA):
     matrix = model.topic_word(["word2"])
     assert probability == pytest.approx(matrix[0].max())
     assert word == model.vocabulary_.display(int(matrix[0].argmax()))
+
+
+def test_the_place_that_rare_words_share_is_no_word_of_a_topic(model: KLDA):
+    words = [word for topic in model.topics(n_words=10**6) for word, _ in topic]
+    assert len(words) == model.n_topics_ * (len(model.vocabulary_) - 1)
+    assert PLACEHOLDER not in words
 
 
 def test_keyword_probabilities_sum_to_one_over_all_sets(model: KLDA):

@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 Name = Annotated[str, typer.Argument(help="Name of the monitor.", show_default=False)]
-Home = Annotated[Path, typer.Option("--home", envvar="KLDA_HOME", help="Folder of all monitors; also from KLDA_HOME.")]
+Home = Annotated[
+    Path,
+    typer.Option("--home", envvar="KLDA_HOME", file_okay=False, help="Folder of all monitors; also from KLDA_HOME."),
+]
 ProposalId = Annotated[
     str | None, typer.Argument(help="Id of the proposal; the one that waits if left out.", show_default=False)
 ]
