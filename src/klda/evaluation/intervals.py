@@ -37,6 +37,11 @@ class Grid:
                 values[i, subjects[subject], weeks[week]] = measured.get(name, np.nan)
         return cls(names, values)
 
+    def together(self, *measures: str) -> Grid:
+        """These measures on the cases in which all of them are known: only there can their means be compared."""
+        chosen = self.values[[self.measures.index(name) for name in measures]]
+        return Grid(measures, np.where(np.isnan(chosen).any(axis=0), np.nan, chosen))
+
     def means(self) -> Floats:
         """The plain mean of each measure over the cases that count. # (measures,)"""
         weights = np.ones((1, *self.values.shape[1:]))

@@ -72,11 +72,14 @@ def _scores(case: Plain, name: str, reading: str, top: int) -> Mapping[str, floa
 
 
 def _skill(grid: Grid, name: str, seed: int) -> Estimate:
+    """Skill on the cases that the policy answered: chance and ceiling are those of the same cases."""
+    measures = (f"{name}/accuracy", "random/accuracy", "ceiling")
+
     def statistic(means: Mapping[str, Floats]) -> Floats:
-        values = zip(means[f"{name}/accuracy"], means["random/accuracy"], means["ceiling"], strict=True)
+        values = zip(*(means[measure] for measure in measures), strict=True)
         return np.array([skill(float(p), float(r), float(c)) for p, r, c in values])
 
-    return interval(grid, statistic, generator=np.random.default_rng(seed))
+    return interval(grid.together(*measures), statistic, generator=np.random.default_rng(seed))
 
 
 def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: int = 0) -> Plain:
@@ -115,7 +118,8 @@ def mean(grid: Grid, measure: str, seed: int) -> Estimate:
 
 
 def _difference(grid: Grid, one: str, other: str, seed: int) -> Estimate:
-    return interval(grid, lambda means: means[one] - means[other], generator=np.random.default_rng(seed))
+    both = grid.together(one, other)
+    return interval(both, lambda means: means[one] - means[other], generator=np.random.default_rng(seed))
 
 
 def _plain_mean(values: Sequence[float]) -> float | None:
