@@ -84,6 +84,9 @@ def _skill(grid: Grid, name: str, seed: int) -> Estimate:
 
 def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: int = 0) -> Plain:
     """Every policy's measures over subjects and windows; the first window, the same for all, is left out."""
+    place = {name: i for i, name in enumerate(policies)}
+    # Loops come in the order in which they end; what is drawn for a subject must not hang on that.
+    results = sorted(results, key=lambda result: (result["subject"], place.get(result["policy"], len(place))))
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for result in results:
         for week in result["weeks"][1:]:

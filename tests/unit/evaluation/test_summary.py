@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 
-from klda.evaluation.summary import open_summary
+from klda.evaluation.summary import LOOP_MEASURES, closed_summary, open_summary
 
 POLICIES = ("ours", "theirs", "random")
 
@@ -46,3 +49,22 @@ def test_policies_that_never_answered_the_same_case_are_not_compared():
     ]
     paired = open_summary(cases, POLICIES, [2])["paired"]["ours"]["theirs"]["2"]
     assert paired == {"mean": None, "low": None, "high": None}
+
+
+def test_loops_sum_up_to_the_same_whichever_ended_first():
+    generator = np.random.default_rng(0)
+    loops = [
+        {
+            "subject": subject,
+            "policy": policy,
+            "cap": 9,
+            "weeks": [
+                {"window": f"2026-01-{week:02}", "keywords": []} | dict(zip(LOOP_MEASURES, row, strict=True))
+                for week, row in enumerate(generator.random((5, len(LOOP_MEASURES))).tolist(), start=1)
+            ],
+        }
+        for subject in ("health", "climate", "jobs")
+        for policy in ("klda", "static")
+    ]
+    in_order, as_they_ended = (json.dumps(closed_summary(one, ("static", "klda"))) for one in (loops, loops[::-1]))
+    assert in_order == as_they_ended
