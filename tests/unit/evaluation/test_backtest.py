@@ -15,7 +15,7 @@ from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_ca
 from klda.evaluation.open_loop import LAST_TRUTH, last_truth, score
 from klda.evaluation.oracle import best_keywords
 from klda.evaluation.summary import closed_summary, open_summary
-from klda.evaluation.truth import TruthSettings, measure_truth, raw_ranking
+from klda.evaluation.truth import Reading, Truth, TruthSettings, measure_truth, raw_ranking
 from klda.policies.registry import policy
 from klda.types import KeywordSet
 
@@ -56,6 +56,18 @@ def test_every_case_is_run_and_summed_up(archive, corpus_folder, health, tmp_pat
     assert set(entry["accuracy"]["2"]) == {"mean", "low", "high"}
     assert summary["corrected"]["policies"].keys() == summary["policies"].keys()
     json.dumps(summary, allow_nan=False)
+
+
+def test_long_lists_are_held_against_a_truth_as_long(archive, corpus_folder, health, tmp_path, monkeypatch):
+    def measure(test, current, *, generator):
+        reading = Reading(dict.fromkeys(current.texts, test.candidates.texts), halves=({}, {}))
+        return Truth(reading, reading, n_eligible=len(test.candidates))
+
+    monkeypatch.setattr(module, "measure_truth", measure)
+    settings = replace(SETTINGS, policies=("static",), tops=(2, 12))
+    (result,) = run(tasks(archive, corpus_folder, tmp_path, [health], settings, [5]))
+    assert len(result["candidates"]) > 12
+    assert result["answers"]["static"]["scores"]["raw/12"]["coverage"] == pytest.approx(len(health.keywords) / 12)
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(archive, corpus_folder, health, tmp_path, quick_truth):
