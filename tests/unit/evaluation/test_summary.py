@@ -51,9 +51,10 @@ def test_policies_that_never_answered_the_same_case_are_not_compared():
     assert paired == {"mean": None, "low": None, "high": None}
 
 
-def test_loops_sum_up_to_the_same_whichever_ended_first():
+@pytest.fixture
+def loops():
     generator = np.random.default_rng(0)
-    loops = [
+    return [
         {
             "subject": subject,
             "policy": policy,
@@ -66,5 +67,19 @@ def test_loops_sum_up_to_the_same_whichever_ended_first():
         for subject in ("health", "climate", "jobs")
         for policy in ("klda", "static")
     ]
+
+
+def test_loops_sum_up_to_the_same_whichever_ended_first(loops):
     in_order, as_they_ended = (json.dumps(closed_summary(one, ("static", "klda"))) for one in (loops, loops[::-1]))
     assert in_order == as_they_ended
+
+
+def test_the_first_window_of_a_loop_counts_for_nobody(loops):
+    found = closed_summary(loops, ("static", "klda"))
+    later = {
+        policy: np.mean([week["f1"] for one in loops if one["policy"] == policy for week in one["weeks"][1:]])
+        for policy in ("static", "klda")
+    }
+    assert found["policies"]["klda"]["f1"]["mean"] == pytest.approx(later["klda"], abs=1e-4)
+    assert found["paired"]["klda"]["static"]["f1"]["mean"] == pytest.approx(later["klda"] - later["static"], abs=2e-4)
+    assert all(len(entry["klda"]["weeks"]) == 4 for entry in found["subjects"].values())
