@@ -164,7 +164,7 @@ def recency_weights(window: Words, half_life: float | None, workers: Workers = A
         weights = room(len(window), np.float64)
         weights[:] = 1.0
         return weights
-    if half_life <= 0:
+    if not half_life > 0:
         raise SettingError(f"half_life must be positive (in windows) or None, got {half_life}")
     last = max(workers.gather(int(window.max(initial=0))))
     weights = np.exp2(-(last - window.astype(np.float64)) / half_life)
