@@ -88,6 +88,21 @@ def test_the_same_seed_gives_the_same_result_whatever_else_runs(archive, corpus_
     assert one[0]["answers"]["random"]["scores"] == two[0]["answers"]["random"]["scores"]
 
 
+def test_chance_is_the_mean_of_many_draws(archive, corpus_folder, health, tmp_path, quick_truth, monkeypatch):
+    drawn = []
+
+    def noted(answer, truth, top):
+        drawn.append((str(answer.lists), score(answer, truth, top)["accuracy"]))
+        return score(answer, truth, top)
+
+    monkeypatch.setattr(module, "score", noted)
+    settings = replace(SETTINGS, policies=("random",), tops=(2,))
+    (result,) = run(tasks(archive, corpus_folder, tmp_path, [health], settings, [5]))
+    assert len({lists for lists, _ in drawn}) == module.RANDOM_DRAWS
+    of_raw = [accuracy for _, accuracy in drawn[::2]]  # each draw is scored by both readings
+    assert result["answers"]["random"]["scores"]["raw/2"]["accuracy"] == pytest.approx(np.mean(of_raw), abs=1e-6)
+
+
 def test_windows_of_hours_are_cases_of_their_own(world, health, tmp_path, quick_truth):
     corpus = Corpus.from_posts(world, health.keywords, window="12h", workers=1)
     corpus.save(tmp_path / "corpus")

@@ -45,6 +45,15 @@ def test_topics_whose_words_occur_together_are_more_coherent_than_mixed_ones():
     assert good.c_v > bad.c_v
 
 
+def test_c_v_is_the_mean_cosine_of_each_words_npmi_with_that_of_all_together():
+    lists = [[0, 1, 2]] * 20 + [[0, 1]] * 10 + [[2, 3]] * 10 + [[3]] * 20
+    (npmi,) = leading_npmi(np.arange(3)[None], documents(lists), 4)
+    whole = npmi.sum(axis=0)
+    cosines = [row @ whole / np.sqrt((row @ row) * (whole @ whole)) for row in npmi]
+    topic = np.array([[3.0, 2.0, 1.0, 0.0]])
+    assert topic_quality(topic, documents(lists), n_top=3).c_v == pytest.approx(np.mean(cosines))
+
+
 def test_diversity_is_one_for_distinct_topics_and_falls_when_they_repeat():
     lists = [[0, 1, 2, 3]] * 5 + [[0, 1]] * 5
     same = np.array([[2, 1, 0, 0], [2, 1, 0, 0]], dtype=float)
