@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from klda.selection.arrays import Floats
 from klda.types import Estimate
 
-Floats = NDArray[np.float64]
 MOST_UNDEFINED = 0.05
 
 

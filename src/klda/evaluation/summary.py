@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klda.evaluation.intervals import Grid, interval
+from klda.evaluation.kept import Plain
 from klda.evaluation.metrics import skill
+from klda.selection.arrays import Floats
 from klda.types import Estimate
-
-Plain = dict[str, Any]
-Floats = NDArray[np.float64]
 
 LOOP_MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from klda.corpus.documents import Ints, Words, gather, offsets, room
-from klda.model.data import Floats, TrainingData
+from klda.model.bags import Floats
+from klda.model.data import TrainingData
 from klda.model.workers import ALONE, Workers
 
 

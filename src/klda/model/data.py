@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klda.corpus.documents import BLOCK, Ints, Ragged, Words, chosen, gather, offsets, picked, room, runs, sums
 from klda.errors import SettingError
+from klda.model.bags import Floats
 from klda.model.workers import ALONE, Workers, place, total
 
 if TYPE_CHECKING:
     from klda.corpus.corpus import Corpus
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

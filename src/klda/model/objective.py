@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from klda.model import bound, prior
+from klda.model.bags import Floats
 from klda.model.batches import Batch
-from klda.model.data import Floats
 from klda.model.expectation import expectation
 from klda.model.networks import FixedTopicPrior, TopicPrior, TopicPriorNetwork, TopicWord, TopicWordNetwork
 from klda.model.rows import Rows
