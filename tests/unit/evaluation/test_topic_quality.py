@@ -34,6 +34,12 @@ def test_npmi_equals_its_definition_pair_by_pair():
                 assert found[a, b] == pytest.approx(slow_npmi(lists, a, b))
 
 
+def test_words_that_every_document_has_say_nothing_about_each_other():
+    (found,) = leading_npmi(np.arange(3)[None], documents([[0, 1, 2], [0, 1]]), 3)
+    assert found[0, 1] == 0.0
+    assert found[0, 2] == pytest.approx(slow_npmi([[0, 1, 2], [0, 1]], 0, 2))
+
+
 def test_topics_whose_words_occur_together_are_more_coherent_than_mixed_ones():
     lists = [[0, 1, 2]] * 30 + [[3, 4, 5]] * 30
     together = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], dtype=float)
