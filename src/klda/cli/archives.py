@@ -149,4 +149,4 @@ def windows_to_test(text: str, archive: Archive) -> list[int]:
         if not inside:
             raise SettingError(f"--test-weeks {part}: the archive has no window with that day")
         found.extend(inside)
-    return found
+    return list(dict.fromkeys(found))  # two days of one week are one case

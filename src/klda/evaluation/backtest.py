@@ -33,6 +33,8 @@ from klda.types import Progress, silent
 Map = Callable[[Callable[["Task"], Plain], Iterable["Task"]], Iterable[Plain]]
 RANDOM_DRAWS = 20
 """Chance is known well when it is drawn often; it is the zero of every skill."""
+KEPT_TRUTH = 10
+"""True words of a keyword that a result keeps, more where longer lists are asked for."""
 
 
 @dataclass(frozen=True)
@@ -172,10 +174,11 @@ def _viral(settings: BacktestSettings) -> Viral:
 
 def _judged(truth: Truth, tops: Sequence[int]) -> Plain:
     readings = {"raw": truth.raw, "corrected": truth.corrected}
+    most = max(KEPT_TRUTH, *tops)
     return {
         "counts": counts(truth),
         "n_eligible": truth.n_eligible,
-        "truth": {name: {k: list(v[:10]) for k, v in r.whole.items()} for name, r in readings.items()},
+        "truth": {name: {k: list(v[:most]) for k, v in r.whole.items()} for name, r in readings.items()},
         "ceiling": {name: {str(top): _number(ceiling(r, top)) for top in tops} for name, r in readings.items()},
     }
 

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
@@ -24,9 +23,8 @@ from klda.policies.protocol import Policy
 from klda.policies.subject import FOUNDING_WINDOWS
 from klda.policies.viral import Viral
 from klda.selection.anchor import subject_distance
+from klda.selection.arrays import Floats, Ints
 from klda.types import Budget, KeywordSet
-
-Ints = NDArray[np.int64]
 
 ORACLES = ("labels-last-week", "labels-next-week")
 """References that see labels: not policies, and named so that nobody takes them for one."""
@@ -87,7 +85,7 @@ def run_closed_loop(
     collected: list[Ints] = []
     sampled: list[Ints] = []
     results: list[WeekResult] = []
-    founding: NDArray[np.float64] | None = None
+    founding: Floats | None = None
     # In a burst even the first list brings more than may be collected; that is no reason to give up its keywords.
     most = settings.cap
     for step, window in enumerate(windows):
@@ -176,11 +174,11 @@ def volume_cap(archive: Archive, subject: Subject, windows: Sequence[int]) -> in
     return max(1, round(CAP_FACTOR * float(np.mean(volumes))))
 
 
-def _word_share(archive: Archive, positions: Ints) -> NDArray[np.float64]:
+def _word_share(archive: Archive, positions: Ints) -> Floats:
     """The share of each word in these posts. # (V,)"""
     documents = archive.documents.take(positions)
     counts = np.bincount(documents.words, weights=documents.counts, minlength=len(archive.corpus.vocabulary))
-    share: NDArray[np.float64] = counts / max(counts.sum(), 1.0)
+    share: Floats = counts / max(counts.sum(), 1.0)
     return share
 
 

@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from klda.selection.arrays import Floats
 from klda.types import Estimate
 
-Floats = NDArray[np.float64]
 MOST_UNDEFINED = 0.05
 
 
@@ -36,6 +35,11 @@ class Grid:
             for i, name in enumerate(names):
                 values[i, subjects[subject], weeks[week]] = measured.get(name, np.nan)
         return cls(names, values)
+
+    def together(self, *measures: str) -> Grid:
+        """These measures on the cases in which all of them are known: only there can their means be compared."""
+        chosen = self.values[[self.measures.index(name) for name in measures]]
+        return Grid(measures, np.where(np.isnan(chosen).any(axis=0), np.nan, chosen))
 
     def means(self) -> Floats:
         """The plain mean of each measure over the cases that count. # (measures,)"""

@@ -33,9 +33,8 @@ from klda.model.klda import KLDA
 from klda.model.lda import LDA, fit_lda
 from klda.model.scores import completion_targets, may_be_hidden
 from klda.policies.word_counts import word_counts
+from klda.selection.arrays import Floats
 from klda.types import Progress, silent
-
-Floats = NDArray[np.float64]
 
 UNTRAINED, UNIGRAM, EARLIER, LAST, SAME = MODELS = ("untrained", "unigram", "klda", "lda-last", "lda-same")
 """KLDA as it starts; word frequencies, KLDA and LDA of earlier windows; LDA of the test window, cross-fitted."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klda.errors import DataError
 from klda.evaluation.divergence_study import CHANCE
 from klda.evaluation.intervals import Grid, interval
+from klda.evaluation.kept import Plain
 from klda.evaluation.perplexity import EARLIER, LAST, SAME, SCORES, UNIGRAM, UNTRAINED, gap_closed
 from klda.evaluation.summary import mean, plain
 from klda.evaluation.tables import Cell, Table, paper_tables
+from klda.selection.arrays import Floats
 from klda.types import Estimate
-
-Plain = dict[str, Any]
-Floats = NDArray[np.float64]
 
 MODEL_NAMES = {
     UNTRAINED: "KLDA, no training at all",

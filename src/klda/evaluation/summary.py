@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klda.evaluation.intervals import Grid, interval
+from klda.evaluation.kept import Plain
 from klda.evaluation.metrics import skill
+from klda.selection.arrays import Floats
 from klda.types import Estimate
-
-Plain = dict[str, Any]
-Floats = NDArray[np.float64]
 
 LOOP_MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
 
@@ -72,15 +69,21 @@ def _scores(case: Plain, name: str, reading: str, top: int) -> Mapping[str, floa
 
 
 def _skill(grid: Grid, name: str, seed: int) -> Estimate:
+    """Skill on the cases that the policy answered: chance and ceiling are those of the same cases."""
+    measures = (f"{name}/accuracy", "random/accuracy", "ceiling")
+
     def statistic(means: Mapping[str, Floats]) -> Floats:
-        values = zip(means[f"{name}/accuracy"], means["random/accuracy"], means["ceiling"], strict=True)
+        values = zip(*(means[measure] for measure in measures), strict=True)
         return np.array([skill(float(p), float(r), float(c)) for p, r, c in values])
 
-    return interval(grid, statistic, generator=np.random.default_rng(seed))
+    return interval(grid.together(*measures), statistic, generator=np.random.default_rng(seed))
 
 
 def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: int = 0) -> Plain:
     """Every policy's measures over subjects and windows; the first window, the same for all, is left out."""
+    place = {name: i for i, name in enumerate(policies)}
+    # Loops come in the order in which they end; what is drawn for a subject must not hang on that.
+    results = sorted(results, key=lambda result: (result["subject"], place.get(result["policy"], len(place))))
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for result in results:
         for week in result["weeks"][1:]:
@@ -115,7 +118,8 @@ def mean(grid: Grid, measure: str, seed: int) -> Estimate:
 
 
 def _difference(grid: Grid, one: str, other: str, seed: int) -> Estimate:
-    return interval(grid, lambda means: means[one] - means[other], generator=np.random.default_rng(seed))
+    both = grid.together(one, other)
+    return interval(both, lambda means: means[one] - means[other], generator=np.random.default_rng(seed))
 
 
 def _plain_mean(values: Sequence[float]) -> float | None:

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.encoding import encode
+from klda.evaluation.kept import Plain
 from klda.evaluation.metrics import keyword_level, set_level
 from klda.evaluation.open_loop import Case
 from klda.evaluation.truth import top_lists
 
-Plain = dict[str, Any]
 Cell = str | int | float | None | Mapping[str, float | None]
 """What a table shows; a mapping is an estimate with its interval, None is not known."""
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klda.model.bags import Bags
 from klda.model.coherence import leading_npmi, leading_words
-
-Floats = NDArray[np.float64]
+from klda.selection.arrays import Floats
 
 
 @dataclass(frozen=True)

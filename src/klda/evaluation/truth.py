@@ -17,18 +17,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klda.corpus.corpus import Corpus
 from klda.model.lda import mean_word_distribution
 from klda.selection.algorithm2 import FREQUENCY_THRESHOLD, extend, rank_extensions
+from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.divergences import divergence
 from klda.selection.frequency import frequencies
 from klda.selection.high_frequency import high_frequency_distance, high_frequency_threshold
 from klda.types import KeywordSet
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Ranking = Mapping[str, tuple[str, ...]]
 """For each current keyword every candidate that qualifies, the best first."""
 
@@ -151,7 +149,7 @@ def _shares(test: Corpus) -> Floats:
     return frequencies(test.observed.indptr, test.observed.values.astype(np.int64), len(test.candidates))
 
 
-def _measurable(shares: Floats, columns: Ints, settings: TruthSettings) -> NDArray[np.bool_]:
+def _measurable(shares: Floats, columns: Ints, settings: TruthSettings) -> Bools:
     """Candidates whose distribution matters: frequent enough to be chosen, or current, and seen at all."""
     measured = shares > settings.min_frequency
     measured[columns] |= shares[columns] > 0

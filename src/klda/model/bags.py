@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from klda.corpus.documents import Ints, Words, gather, offsets
+
+Floats = NDArray[np.float64]
 
 
 class Bags(Protocol):

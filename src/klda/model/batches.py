@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from klda.corpus.documents import Ints, Words, gather, offsets, room
-from klda.model.data import Floats, TrainingData
+from klda.model.bags import Floats
+from klda.model.data import TrainingData
 from klda.model.workers import ALONE, Workers
 
 
@@ -79,7 +80,9 @@ class DocumentSampler:
     """Draws documents with probability in proportion to their weight, spread evenly over the corpus.
 
     One document is drawn from each of `size` equal strata of the cumulated weight. Documents lie in the order of
-    time, so every batch spans the whole period; the cost does not grow with the number of documents.
+    time, so every batch spans the whole period; the cost does not grow with the number of documents. No document is
+    twice in a batch: where a batch is a large part of all, those that weigh more than a stratum come in once each time,
+    and count less than their weight says.
 
     Of several workers, each holds one stretch of the documents. All draw the same points; each takes those that fall
     into its stretch.

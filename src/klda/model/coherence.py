@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from klda.model.bags import Bags
-
-Floats = NDArray[np.float64]
+from klda.model.bags import Bags, Floats
 
 
 def coherence(topic_word: Floats, documents: Bags, *, n_top: int = 10) -> Floats:

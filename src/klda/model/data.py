@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from klda.corpus.documents import BLOCK, Ints, Ragged, Words, chosen, gather, offsets, picked, room, runs, sums
 from klda.errors import SettingError
+from klda.model.bags import Floats
 from klda.model.workers import ALONE, Workers, place, total
 
 if TYPE_CHECKING:
     from klda.corpus.corpus import Corpus
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -164,7 +162,7 @@ def recency_weights(window: Words, half_life: float | None, workers: Workers = A
         weights = room(len(window), np.float64)
         weights[:] = 1.0
         return weights
-    if half_life <= 0:
+    if not half_life > 0:
         raise SettingError(f"half_life must be positive (in windows) or None, got {half_life}")
     last = max(workers.gather(int(window.max(initial=0))))
     weights = np.exp2(-(last - window.astype(np.float64)) / half_life)

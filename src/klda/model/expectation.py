@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -46,10 +47,12 @@ def expectation(
     first = torch.searchsorted(row, torch.arange(len(prior), device=row.device))  # (R,)
     ones = likelihood.new_ones(n_topics)
     joint = torch.empty_like(likelihood)
+    # Where f is tiny and no token counts, e^Ψ of every topic would underflow, and φ would be 0 / 0.
+    least = 0.9 * math.log(torch.finfo(likelihood.dtype).tiny)
     gamma = start
     for iteration in range(1, iterations + 1):
         before = gamma
-        weight = torch.digamma(before).exp_()  # (R, K)
+        weight = torch.digamma(before).clamp_min_(least).exp_()  # (R, K)
         torch.mul(likelihood, weight.index_select(0, row), out=joint)
         evidence = torch.mv(joint, ones)  # (T,)  φ = joint / evidence
         share = torch.embedding_bag(likelihood, token, first, per_sample_weights=counts / evidence)[0]

@@ -15,7 +15,8 @@ from klda.corpus.documents import Ragged
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
 from klda.model import prior, scores
-from klda.model.data import Floats, TrainingData, training_data
+from klda.model.bags import Floats
+from klda.model.data import TrainingData, training_data
 from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters

@@ -13,9 +13,8 @@ from scipy.sparse import csr_array
 from klda.corpus.documents import Ints, Ragged, Words, gather, offsets
 from klda.errors import SettingError
 from klda.model import prior
-from klda.model.bags import TokenBags
+from klda.model.bags import Floats, TokenBags
 
-Floats = NDArray[np.float64]
 TopicWordOf = Callable[[tuple[int, ...]], ArrayLike]
 """g: the topic-word matrix of a keyword set (columns, ascending). # → (K, V)"""
 TopicPriorOf = Callable[[tuple[int, ...]], ArrayLike]

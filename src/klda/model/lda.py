@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from klda.corpus.documents import Ints
 from klda.errors import DataError, SettingError
-from klda.model.bags import Bags, document_of_entry
+from klda.model.bags import Bags, Floats, document_of_entry
 from klda.model.bound import terms
 from klda.model.coherence import coherence
 from klda.model.expectation import expectation
@@ -26,8 +26,6 @@ from klda.types import Progress, silent
 with warnings.catch_warnings():  # its compiled types lack __module__, which Python deprecates on import
     warnings.simplefilter("ignore", DeprecationWarning)
     import tomotopy
-
-Floats = NDArray[np.float64]
 
 ALPHA, ETA = 0.1, 0.01
 DEFAULT_GRID = (2, 3, 5, 8, 12, 20, 30)

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from klda.errors import SettingError
 from klda.model import bound, prior
+from klda.model.bags import Floats
 from klda.model.batches import Batch
-from klda.model.data import Floats
 from klda.model.expectation import expectation
 from klda.model.networks import FixedTopicPrior, TopicPrior, TopicPriorNetwork, TopicWord, TopicWordNetwork
 from klda.model.rows import Rows

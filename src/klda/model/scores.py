@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from klda.corpus.documents import Ints
+from klda.model.bags import Floats
 from klda.model.batches import Batch, make_batch
-from klda.model.data import Floats, TrainingData
+from klda.model.data import TrainingData
 from klda.model.objective import Explanation, Parameters, explain, row_keyword_log_probability, row_terms
 from klda.model.rows import Choice, Rows, all_observed, enumerate_rows
 from klda.model.settings import Settings

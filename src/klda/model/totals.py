@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from klda.model.data import Floats, TrainingData
+from klda.model.bags import Floats
+from klda.model.data import TrainingData
 from klda.model.workers import ALONE, Workers, total
 
 

@@ -13,9 +13,10 @@ from torch import Tensor
 from klda.corpus.documents import room
 from klda.errors import DataError, TrainingError
 from klda.model import gibbs, prior
+from klda.model.bags import Floats
 from klda.model.batches import Batch, DocumentSampler, make_batch
 from klda.model.bound import Terms
-from klda.model.data import Floats, TrainingData, gathered
+from klda.model.data import TrainingData, gathered
 from klda.model.objective import (
     Parameters,
     batch_weights,

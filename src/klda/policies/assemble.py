@@ -28,6 +28,8 @@ class Finding:
     lost: tuple[str, ...] = ()
     distance_from_subject: float | None = None
     extends: str | None = None
+    tested: bool = True
+    """Whether past windows have tested the intervals."""
 
     def after(self, text: str) -> Finding:
         """The same, with something to say first."""
@@ -62,7 +64,7 @@ def assemble(
         expected_posts=evidence.expected_posts(chosen) if len(chosen) else None,
         distance_from_subject=distance_from_subject,
         frontier=tuple(frontier),
-        notes=(*notes, *_silent_keywords(evidence), *_untested_intervals(evidence, findings or {})),
+        notes=(*notes, *_silent_keywords(evidence), *_untested_intervals(findings or {})),
         window=evidence.history.windows[-1].end.isoformat(),
     )
 
@@ -155,7 +157,7 @@ def _silent_keywords(evidence: Evidence) -> list[str]:
     ]
 
 
-def _untested_intervals(evidence: Evidence, findings: Mapping[int, Finding]) -> list[str]:
+def _untested_intervals(findings: Mapping[int, Finding]) -> list[str]:
     """A note where there are intervals that no past window could test."""
-    measured = any(finding.divergence for finding in findings.values())
-    return [SAMPLING_NOISE_ONLY] if measured and len(np.unique(evidence.history.documents.window)) < 2 else []
+    untested = any(finding.divergence and not finding.tested for finding in findings.values())
+    return [SAMPLING_NOISE_ONLY] if untested else []

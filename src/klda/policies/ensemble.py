@@ -53,7 +53,7 @@ class Ensemble:
         members = self._made(len(evidence.candidates))
         for done, (member, seed) in enumerate(zip(members, generator.integers(2**32, size=len(members)), strict=True)):
             progress(self.name, done, len(members))
-            own = np.random.default_rng(seed)  # so that a member says the same whoever else is in the ensemble
+            own = np.random.default_rng(seed)  # so that what one member draws moves no other's draws
             try:
                 found.append(
                     member.propose(

@@ -48,6 +48,7 @@ def explain(
             lost=lost,
             distance_from_subject=None if distances is None else round(float(distances[column]), 3),
             extends=evidence.candidates[extended].text,
+            tested=expected.tested,
         )
     return findings
 

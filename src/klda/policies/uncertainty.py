@@ -28,7 +28,7 @@ MEASURED_SMOOTHING = 0.05
 MOST_WINDOWS = 8
 """Windows that are looked back on: older news says little about how fast a subject moves now."""
 SAMPLING_NOISE_ONLY = (
-    "with one window there is nothing to test forecasts on: the intervals of divergence and of words gained minus lost "
+    "no past window could test forecasts of these keywords: the intervals of divergence and of words gained minus lost "
     "hold sampling noise only"
 )
 
@@ -50,6 +50,8 @@ class Forecast:
     distance: Interval  # (n, Q)
     threshold: float
     """o_h, the probability from which on a word is frequent: such that the last window has about 100 of them."""
+    tested: bool
+    """Whether the intervals are as wide as past forecasts were wrong; else they hold sampling noise only."""
 
 
 def forecast_measurement(evidence: Evidence, *, divergence: str = "kl", generator: np.random.Generator) -> Forecast:
@@ -64,7 +66,8 @@ def forecast_measurement(evidence: Evidence, *, divergence: str = "kl", generato
     noise = _noise(np.array([window.sum(axis=1) for window in counts]), evidence.current)
     small = calibrated_forecast(np.log1p(divergences), noise)  # errors of a divergence grow with it
     away = Interval(*(np.expm1(np.maximum(end, 0.0)) for end in (small.mean, small.low, small.high)))
-    return Forecast(away, calibrated_forecast(np.array([window.distance for window in past]), noise), threshold)
+    distance = calibrated_forecast(np.array([window.distance for window in past]), noise)
+    return Forecast(away, distance, threshold, tested=True)
 
 
 def measure(counts: csr_array, current: Ints, threshold: float, divergence: str = "kl") -> Measured:
@@ -136,4 +139,4 @@ def _sampling_noise(
     def where_known(interval: Interval) -> Interval:
         return Interval(*(np.where(known, end, np.nan) for end in (interval.mean, interval.low, interval.high)))
 
-    return Forecast(where_known(scores.divergence), where_known(scores.distance), threshold)
+    return Forecast(where_known(scores.divergence), where_known(scores.distance), threshold, tested=False)

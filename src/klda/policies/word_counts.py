@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from klda.corpus.corpus import Corpus
-
-Floats = NDArray[np.float64]
+from klda.selection.arrays import Floats
 
 
 def recency(corpus: Corpus, half_life: float | None) -> Floats:

@@ -98,6 +98,7 @@ def test_test_weeks_are_a_number_or_dates():
     assert windows_to_test("2", archive) == [2, 3]
     day = archive.corpus.windows[1].start.date().isoformat()
     assert windows_to_test(day, archive) == [1]
+    assert windows_to_test(f"{day},{day}", archive) == [1], "a week named twice is one case"
     for text, complaint in (("9", "has 4 windows"), ("soon", "dates like"), ("1999-01-01", "no window with that day")):
         with pytest.raises(SettingError, match=complaint):
             windows_to_test(text, archive)

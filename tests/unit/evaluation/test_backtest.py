@@ -15,7 +15,7 @@ from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_ca
 from klda.evaluation.open_loop import LAST_TRUTH, last_truth, score
 from klda.evaluation.oracle import best_keywords
 from klda.evaluation.summary import closed_summary, open_summary
-from klda.evaluation.truth import TruthSettings, measure_truth, raw_ranking
+from klda.evaluation.truth import Reading, Truth, TruthSettings, measure_truth, raw_ranking
 from klda.policies.registry import policy
 from klda.types import KeywordSet
 
@@ -58,6 +58,18 @@ def test_every_case_is_run_and_summed_up(archive, corpus_folder, health, tmp_pat
     json.dumps(summary, allow_nan=False)
 
 
+def test_long_lists_are_held_against_a_truth_as_long(archive, corpus_folder, health, tmp_path, monkeypatch):
+    def measure(test, current, *, generator):
+        reading = Reading(dict.fromkeys(current.texts, test.candidates.texts), halves=({}, {}))
+        return Truth(reading, reading, n_eligible=len(test.candidates))
+
+    monkeypatch.setattr(module, "measure_truth", measure)
+    settings = replace(SETTINGS, policies=("static",), tops=(2, 12))
+    (result,) = run(tasks(archive, corpus_folder, tmp_path, [health], settings, [5]))
+    assert len(result["candidates"]) > 12
+    assert result["answers"]["static"]["scores"]["raw/12"]["coverage"] == pytest.approx(len(health.keywords) / 12)
+
+
 def test_a_run_that_was_killed_goes_on_where_it_was(archive, corpus_folder, health, tmp_path, quick_truth):
     first = replace(SETTINGS, policies=("frequent",))
     before = list(run(tasks(archive, corpus_folder, tmp_path, [health], first, [5])))
@@ -74,6 +86,21 @@ def test_the_same_seed_gives_the_same_result_whatever_else_runs(archive, corpus_
     one = list(run(tasks(archive, corpus_folder, tmp_path / "a", [health], alone, [5])))
     two = list(run(tasks(archive, corpus_folder, tmp_path / "b", [health], SETTINGS, [5])))
     assert one[0]["answers"]["random"]["scores"] == two[0]["answers"]["random"]["scores"]
+
+
+def test_chance_is_the_mean_of_many_draws(archive, corpus_folder, health, tmp_path, quick_truth, monkeypatch):
+    drawn = []
+
+    def noted(answer, truth, top):
+        drawn.append((str(answer.lists), score(answer, truth, top)["accuracy"]))
+        return score(answer, truth, top)
+
+    monkeypatch.setattr(module, "score", noted)
+    settings = replace(SETTINGS, policies=("random",), tops=(2,))
+    (result,) = run(tasks(archive, corpus_folder, tmp_path, [health], settings, [5]))
+    assert len({lists for lists, _ in drawn}) == module.RANDOM_DRAWS
+    of_raw = [accuracy for _, accuracy in drawn[::2]]  # each draw is scored by both readings
+    assert result["answers"]["random"]["scores"]["raw/2"]["accuracy"] == pytest.approx(np.mean(of_raw), abs=1e-6)
 
 
 def test_windows_of_hours_are_cases_of_their_own(world, health, tmp_path, quick_truth):

@@ -38,6 +38,15 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     assert 0.86 <= hits / 200 <= 0.99
 
 
+def test_an_interval_is_one_of_95_percent_unless_said_otherwise():
+    values = np.random.default_rng(4).normal(size=(1, 400))
+    error = values.std() / np.sqrt(values.size)
+    for level, reach in ((0.95, 1.96), (0.8, 1.28)):
+        result = mean(Grid.of(cases(values)), level=level, n_draws=4000)
+        assert (result.high - result.low) / 2 == pytest.approx(reach * error, rel=0.06)
+    assert mean(Grid.of(cases(values)), n_draws=4000) == mean(Grid.of(cases(values)), level=0.95, n_draws=4000)
+
+
 def test_paired_differences_are_tighter_than_each_side_alone():
     generator = np.random.default_rng(2)
     base = generator.normal(0, 1, (6, 8))

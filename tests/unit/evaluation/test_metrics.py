@@ -117,3 +117,4 @@ def test_skill_is_nought_for_chance_and_one_for_the_ceiling():
     assert skill(0.2, 0.2, 0.45) == 0.0
     assert skill(0.45, 0.2, 0.45) == pytest.approx(1.0)
     assert math.isnan(skill(0.3, 0.4, 0.4))
+    assert math.isnan(skill(0.1, 0.4, 0.3)), "below a ceiling that is below chance lies no skill"

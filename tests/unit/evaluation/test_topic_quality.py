@@ -34,6 +34,12 @@ def test_npmi_equals_its_definition_pair_by_pair():
                 assert found[a, b] == pytest.approx(slow_npmi(lists, a, b))
 
 
+def test_words_that_every_document_has_say_nothing_about_each_other():
+    (found,) = leading_npmi(np.arange(3)[None], documents([[0, 1, 2], [0, 1]]), 3)
+    assert found[0, 1] == 0.0
+    assert found[0, 2] == pytest.approx(slow_npmi([[0, 1, 2], [0, 1]], 0, 2))
+
+
 def test_topics_whose_words_occur_together_are_more_coherent_than_mixed_ones():
     lists = [[0, 1, 2]] * 30 + [[3, 4, 5]] * 30
     together = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], dtype=float)
@@ -43,6 +49,15 @@ def test_topics_whose_words_occur_together_are_more_coherent_than_mixed_ones():
     assert good.npmi == pytest.approx(1.0)
     assert good.npmi > bad.npmi
     assert good.c_v > bad.c_v
+
+
+def test_c_v_is_the_mean_cosine_of_each_words_npmi_with_that_of_all_together():
+    lists = [[0, 1, 2]] * 20 + [[0, 1]] * 10 + [[2, 3]] * 10 + [[3]] * 20
+    (npmi,) = leading_npmi(np.arange(3)[None], documents(lists), 4)
+    whole = npmi.sum(axis=0)
+    cosines = [row @ whole / np.sqrt((row @ row) * (whole @ whole)) for row in npmi]
+    topic = np.array([[3.0, 2.0, 1.0, 0.0]])
+    assert topic_quality(topic, documents(lists), n_top=3).c_v == pytest.approx(np.mean(cosines))
 
 
 def test_diversity_is_one_for_distinct_topics_and_falls_when_they_repeat():

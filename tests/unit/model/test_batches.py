@@ -35,6 +35,12 @@ def test_documents_are_drawn_in_proportion_to_their_weight():
     np.testing.assert_allclose(drawn / 8000, weights / 8, atol=0.02)
 
 
+@pytest.mark.parametrize("half_life", [0.0, -1.0, float("nan")])
+def test_a_half_life_that_is_no_length_of_time_is_refused(half_life):
+    with pytest.raises(SettingError, match="half_life must be positive"):
+        recency_weights(np.arange(3, dtype=np.int32), half_life)
+
+
 def test_a_batch_has_no_document_twice_and_spans_the_corpus():
     sampler = DocumentSampler(np.ones(1000))
     drawn = sampler.draw(100, np.random.default_rng(0))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,6 +47,16 @@ def test_each_row_gets_what_plain_loops_give_it():
         np.testing.assert_allclose(gamma[r].numpy(), slow_gamma)
         per_token = np.repeat(phi.numpy()[mine], counts.numpy()[mine].astype(int), axis=0)
         np.testing.assert_allclose(per_token, slow_phi)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_row_whose_words_are_all_taken_out_keeps_its_prior_however_small(dtype):
+    log_beta = torch.tensor([[0.5, 0.5], [0.9, 0.1]], dtype=dtype).log()
+    prior = torch.tensor([[1e-3, 1e-4]], dtype=dtype)
+    nothing = torch.zeros(2, dtype=dtype)
+    gamma, phi = expectation(log_beta, nothing, torch.zeros(2, dtype=torch.long), prior)
+    assert torch.equal(gamma, prior)
+    assert torch.isfinite(_bound(log_beta, nothing, torch.zeros(2, dtype=torch.long), prior, gamma, phi)).all()
 
 
 @settings(max_examples=25, deadline=None)

@@ -169,6 +169,16 @@ def test_a_new_window_may_bring_new_words_and_candidates(model: KLDA, corpus: Co
     assert grown.topic_word(["fresh"]).shape == (2, 14)
 
 
+def test_a_new_word_starts_with_the_share_that_its_frequency_suggests(corpus: Corpus):
+    grown = KLDA(**(QUICK | {"pretraining_iterations": 0, "max_iterations": 0, "held_out": 0})).fit(corpus)
+    grown.parameters_.topic_word.output.data[-1] += 7.0  # what was learnt may lie on any scale
+    grown.partial_fit(replace(corpus, vocabulary=corpus.vocabulary.extend({"fresh": {"fresh": 9}})))
+    unigram = grown.word_frequency_ + 0.5
+    for keyword in grown.candidates_:
+        known = grown.topic_word([keyword])[:, -1]
+        assert known == pytest.approx(np.full(2, unigram[-1] / unigram.sum()), rel=0.5)
+
+
 def test_a_new_window_goes_on_from_what_is_known(corpus: Corpus):
     longer = QUICK | {"pretraining_iterations": 60, "learning_rate": 0.03}
     grown = KLDA(**longer).fit(corpus)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -53,3 +55,12 @@ def test_the_temperature_falls_to_its_floor():
     assert values[0] == 1
     assert values[1] == pytest.approx(np.exp(-0.1))
     assert values[2:] == [pytest.approx(np.exp(-1)), 0.25]
+
+
+@pytest.mark.parametrize(("logit", "total", "drawn"), [(-1.0, 0.7, 1.0), (-3.0, 0.17, 0.0)])
+def test_a_candidate_is_drawn_where_its_share_of_all_draws_comes_to_one_half(logit, total, drawn):
+    """Two candidates, one of which the document carries; without noise its share is the same in both draws."""
+    rate = 1 / (1 + math.exp(-logit))
+    assert 2 * rate / (rate + 0.5) == pytest.approx(total, abs=0.01)
+    nothing, place = torch.zeros(1, 2, 2), torch.zeros(1, dtype=torch.long)
+    assert categorical_gumbel(torch.tensor([logit]), place, place, 1.0, nothing).tolist() == [drawn]

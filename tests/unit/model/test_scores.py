@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from klda.model import scores
+from klda.model import prior, scores
 from klda.model.networks import KeywordBags
 from klda.model.settings import Settings
 from tests.unit.model import slow_scores
@@ -110,6 +110,20 @@ def test_two_keywords_that_one_token_carries_share_it():
         settings = replace(SETTINGS, enumeration_limit=limit)
         score = scores.document_log_likelihood(parameters, data, settings, data.word_frequency)
         assert np.isfinite(score).all()
+
+
+def test_a_token_that_two_keywords_share_is_taken_once():
+    data = data_of([[0, 3]], [[0, 1]], [[0], [0]], 4)
+    settings = replace(SETTINGS, n_topics=1)  # so that the bound of the other token is exact
+    parameters = parameters_of(data, settings)
+    (score,) = scores.document_log_likelihood(parameters, data, settings, data.word_frequency)
+    expected = 0.0
+    for keywords in ([0], [1], [0, 1]):
+        z = torch.zeros(2).index_fill(0, torch.tensor(keywords), 1.0)
+        chosen = prior.log_probability(z, parameters.theta, settings.keyword_penalty).exp()
+        words = parameters.topic_word.log_distribution(KeywordBags.of([keywords])).exp()[0, 0]
+        expected += (chosen * words[3]).item() / 2  # the shared token stands at one of two places
+    assert score == pytest.approx(np.log(expected), rel=1e-4)
 
 
 def test_topic_shares_are_distributions():

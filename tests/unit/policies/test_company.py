@@ -127,6 +127,19 @@ def test_what_a_thin_sample_shows_everywhere_is_unproven_however_often_it_is_see
     assert "whistleblower" not in held
 
 
+def test_a_rare_word_in_the_best_company_is_unproven_when_a_sample_holds_it_as_often() -> None:
+    """Company says too much: all posts with a keyword are known, and of the others a sample only."""
+    beside = [f"{one} and the nebula {i}" for one in SUBJECT for i in range(8)]
+    for n_elsewhere, proven in ((0, True), (60, False)):
+        sample = [f"nebula of a thing {i}" for i in range(n_elsewhere)]
+        sample += [f"nothing in particular {i}" for i in range(120 - n_elsewhere)]
+        corpus = weekly(*[subject_week() + beside + sample] * 3, keywords=(*SUBJECT, "nebula"))
+        evidence = evidence_of(corpus.with_history([KeywordSet.of(*SUBJECT)] * 3), *SUBJECT)
+        found = sighted(evidence, evidence.current, judged(evidence, evidence.current))
+        assert ("nebula" in names(corpus, found.proven())) is proven
+        assert found.company.rate[0] > 0.3
+
+
 def test_news_comes_in_with_a_sample_at_hand_too() -> None:
     corpus = _thin_sample(subject_week(), subject_week(), subject_week("whistleblower"))
     current = KeywordSet.of(*SUBJECT)

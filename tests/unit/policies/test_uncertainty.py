@@ -23,6 +23,7 @@ from klda.selection.arrays import row_blocks
 from klda.selection.divergences import kl
 from klda.selection.high_frequency import high_frequency_distance, high_frequency_threshold
 from klda.types import Budget, KeywordSet
+from tests.unit.policies.few_posts import weekly
 
 WEEKS = 8
 
@@ -92,6 +93,17 @@ def test_with_one_window_the_proposal_says_that_intervals_hold_sampling_noise_on
         assert (SAMPLING_NOISE_ONLY in advice.notes) is said
         shown = [r.divergence for r in advice.reasons if r.divergence]
         assert all(e.low < e.mean < e.high for e in shown)
+
+
+def test_keywords_that_were_never_seen_before_have_intervals_that_say_so():
+    before = [f"nurse ward night shift number {i}" for i in range(12)] + [f"ward clinic bed {i}" for i in range(12)]
+    now = [f"mask nurse ward shortage {i}" for i in range(12)] + [f"mask clinic queue {i}" for i in range(12)]
+    for first, said in ((before, True), (now, False)):
+        corpus = weekly(first, now, keywords=("mask", "nurse", "clinic", "ward"))
+        advice = policy("counting").propose(
+            corpus, KeywordSet.of("mask"), corpus.candidates, Budget(), generator=np.random.default_rng(0)
+        )
+        assert (SAMPLING_NOISE_ONLY in advice.notes) is said
 
 
 def test_a_keyword_without_posts_has_no_forecast_and_takes_none_from_others():

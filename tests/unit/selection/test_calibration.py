@@ -49,6 +49,13 @@ def test_series_that_are_noisier_by_nature_get_wider_intervals_and_all_hold():
     assert inside[300:].mean() == pytest.approx(0.9, abs=0.06)
 
 
+def test_an_error_counts_by_what_was_expected_of_its_own_window():
+    series = np.array([[0.0], [6.0]])
+    noise = np.array([[1.0], [2.0], [5.0]])  # the only error is one of the second window, where 2 was expected
+    result = calibrated_forecast(series, noise)
+    assert result.high[0] - result.mean[0] == pytest.approx(6.0 / 2.0 * 5.0)
+
+
 def test_few_errors_are_not_trusted_to_show_the_tails():
     series = np.array([[0.0], [1.0], [0.0], [1.0]])
     result = calibrated_forecast(series)

@@ -79,6 +79,41 @@ def test_a_proposal_is_never_worth_less_than_the_current_list(seed, novelty):
     assert result.value >= problem.value(problem.score(current), novelty) - 1e-9
 
 
+@pytest.fixture
+def trap():
+    """Keywords 2 and 3 look best one by one and no single exchange helps, yet 0 and 1 are better; 4 brings nothing."""
+    words = np.array(
+        [
+            [0.5, 0.5, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 0.5, 0.5, 0.0],
+            [0.42, 0.08, 0.42, 0.08, 0.0],
+            [0.0, 0.4, 0.0, 0.4, 0.2],
+            [0.0, 0.0, 0.0, 0.0, 1.0],
+        ]
+    )
+    return set_problem(
+        words,
+        UnionVolume.disjoint(np.array([5.0, 5.0, 6.0, 5.0, 1.0])),
+        np.array([0.25, 0.25, 0.25, 0.25, 0.0]),
+        np.zeros(5),
+        target_posts=10.0,
+        price=np.array([0.0, 0.0, 0.0, 0.0, 0.001]),
+        cost_weight=0.0,
+    )
+
+
+def test_a_current_list_that_the_search_would_not_find_is_kept(trap):
+    limits, current = Limits(max_keywords=2), np.array([0, 1])
+    assert sorted(choose_set(trap, limits, novelty=0.0).keywords) == [2, 3]
+    assert choose_set(trap, limits, novelty=0.0, current=current).keep.tolist() == [0, 1]
+
+
+def test_what_brings_nothing_is_dropped_from_a_current_list_that_is_better_than_what_the_search_finds(trap):
+    limits = Limits(max_terms=2, terms=np.array([1.0, 1.0, 1.0, 1.0, 0.0]))
+    result = choose_set(trap, limits, novelty=0.0, current=np.array([0, 1, 4]))
+    assert sorted(result.keywords) == [0, 1]
+
+
 @given(seed=seeds)
 @settings(max_examples=20)
 def test_keep_add_and_drop_account_for_every_keyword_once(seed):

@@ -135,6 +135,11 @@ def test_keywords_worth_listing_are_the_surest_and_some_first_ones_stay(
         assert share[~first & worth].min() >= share[~first & ~worth].max()
 
 
+def test_at_least_half_of_an_odd_number_of_first_keywords_stay() -> None:
+    worth, _ = worth_listing(np.full(9, 100.0), np.array([0.9, *[1e-6] * 8]), np.ones(9, dtype=bool), 9)
+    assert worth.sum() == 5
+
+
 def test_the_list_that_is_kept_has_the_best_f1() -> None:
     """Against all subsets, with as many posts on the subject as the assumed recall implies."""
     posts, share = np.array([40.0, 60.0, 30.0, 200.0, 900.0, 400.0]), np.array([0.6, 0.5, 0.4, 0.2, 0.03, 0.02])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +55,19 @@ def test_what_one_way_gains_the_way_back_loses(seed, threshold, retention):
     distance = high_frequency_distance(rows, rows, threshold, retention)
     np.testing.assert_array_equal(distance, -distance.T)
     assert (np.diag(distance) == 0).all()
+
+
+@pytest.mark.parametrize(("n_last", "n_new"), [(2, 5), (5, 2)])
+@pytest.mark.parametrize("n_words", [8, 400], ids=["frequent words are many", "frequent words are few"])
+def test_a_word_at_the_threshold_is_not_frequent_and_one_at_the_retention_rate_is_retained(n_last, n_new, n_words):
+    last, new = (np.zeros((n, n_words)) for n in (n_last, n_new))  # numbers that halve exactly
+    new[:, :4] = [0.125, 0.25, 0.25, 0.375]
+    last[:, :4] = [0.0, 0.125, 0.0625, 0.8125]
+    extension = _extension(last[0], new[0], 0.125, 0.5)
+    assert extension == {2}
+    assert gained_words(last[0], new[0], 0.125).tolist() == [2]
+    np.testing.assert_array_equal(gained_counts(last, new, 0.125), np.ones((n_last, n_new)))
+    np.testing.assert_array_equal(lost_counts(new, last, 0.125), np.ones((n_new, n_last)))
 
 
 def test_gained_words_come_most_frequent_first():

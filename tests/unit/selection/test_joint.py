@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,21 @@ def test_every_list_holds_only_candidates_that_were_chosen_for_the_whole(seed, t
         assert keyword not in row
         assert 7 not in row  # too rare
         assert (np.diff(found.chance[row]) <= 0).all()
+
+
+def test_the_words_of_each_keyword_vary_from_one_drawn_window_to_the_next(monkeypatch):
+    drawn = []
+
+    def watched(distributions, volumes, **options):
+        drawn.append(np.array(volumes))
+        return draw_scores(distributions, volumes, **options)
+
+    monkeypatch.setattr("klda.selection.joint.draw_scores", watched)
+    for spread in (0.0, 0.4):
+        _extended(random_distributions(1, 8, N_WORDS), [0], volume_spread=spread, equal_posts=False)
+        growth = np.log(drawn[-1] / 800.0)
+        assert np.median(growth) == pytest.approx(0.0, abs=0.1)
+        assert growth.std() == pytest.approx(spread, abs=0.05)
 
 
 def test_what_extends_several_keywords_comes_before_what_extends_one():

@@ -24,6 +24,12 @@ def test_a_word_as_common_in_the_background_is_no_news():
     assert emerging_words(predicted, np.maximum(last, background)).tolist() == pytest.approx([0.0, 0.0, 0.1])
 
 
+def test_what_sampling_can_explain_is_taken_off():
+    margin = 1.645 * np.sqrt(0.5 * 0.5 / 100)  # of a share of one half in a hundred tokens
+    rise = emerging_words(np.array([0.8, 0.2]), np.array([0.5, 0.5]), tokens=100)
+    assert rise.tolist() == pytest.approx([0.3 - margin, 0.0])
+
+
 def test_a_word_that_only_seems_to_rise_is_rarely_called_emerging():
     known = np.full(500, 1 / 500)
     drawn = np.random.default_rng(2).multinomial(20_000, known) / 20_000

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from itertools import repeat
+
 import numpy as np
 import pytest
 
 from klda.errors import SettingError
 from klda.selection import divergence, expected_scores, from_counts, high_frequency_distance
+from klda.selection.sampling_noise import draw_scores
 from tests.unit.selection.strategies import random_distributions
 
 PRIOR = np.full(40, 1 / 40)
@@ -87,6 +90,24 @@ def test_the_same_generator_gives_the_same_scores():
 def test_a_keyword_without_words_is_measured_as_the_prior():
     scores = _scores(0, draws=2)
     np.testing.assert_allclose(scores.divergence.mean, 0, atol=1e-12)
+
+
+def test_the_spread_of_two_draws_is_that_of_a_sample_not_of_all_there_is():
+    both = list(
+        draw_scores(
+            WORDS,
+            repeat(np.full(6, 80.0), 2),
+            CURRENT,
+            np.arange(6),
+            prior=PRIOR,
+            strength=4.0,
+            threshold=0.03,
+            generator=np.random.default_rng(11),
+        )
+    )
+    deviation = np.abs(both[0][0] - both[1][0]) / np.sqrt(2)
+    found = _scores(80, draws=2).divergence
+    np.testing.assert_allclose(found.high - found.mean, 1.6449 * deviation, rtol=1e-3, atol=1e-12)
 
 
 def test_a_single_draw_has_no_interval():

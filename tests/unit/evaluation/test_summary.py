@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from klda.evaluation.summary import LOOP_MEASURES, closed_summary, open_summary
+
+POLICIES = ("ours", "theirs", "random")
+
+
+def case(subject, week, *, ours, theirs, random, ceiling):
+    """One case; a policy that could not answer has no score."""
+
+    def scores(accuracy):
+        found = {"accuracy": accuracy, "coverage": accuracy, "keyword_accuracy": accuracy}
+        return {} if accuracy is None else {"raw/2": found, "corrected/2": found}
+
+    answers = {name: {"scores": scores(a)} for name, a in zip(POLICIES, (ours, theirs, random), strict=True)}
+    readings = {"raw": {"2": ceiling}, "corrected": {"2": ceiling}}
+    return {"subject": subject, "week": week, "counts": True, "answers": answers, "ceiling": readings}
+
+
+@pytest.fixture
+def answered_in_part():
+    """Six cases, of which `theirs` answers only the three easy ones, less well than `ours` each time."""
+    easy = [case("easy", week, ours=0.6, theirs=0.5, random=0.3, ceiling=0.7) for week in "123"]
+    hard = [case("hard", week, ours=0.2, theirs=None, random=0.1, ceiling=0.5) for week in "123"]
+    return open_summary([*easy, *hard], POLICIES, [2])
+
+
+def test_a_difference_is_of_the_cases_that_both_policies_answered(answered_in_part):
+    assert answered_in_part["paired"]["ours"]["theirs"]["2"]["mean"] == pytest.approx(0.1)
+    assert answered_in_part["paired"]["theirs"]["ours"]["2"]["mean"] == pytest.approx(-0.1)
+
+
+def test_skill_is_held_against_chance_and_ceiling_of_the_cases_that_were_answered(answered_in_part):
+    policies = answered_in_part["policies"]
+    assert policies["theirs"]["skill"]["2"]["mean"] == pytest.approx((0.5 - 0.3) / (0.7 - 0.3))
+    assert policies["ours"]["skill"]["2"]["mean"] == pytest.approx((0.4 - 0.2) / (0.6 - 0.2))
+    assert policies["random"]["skill"]["2"]["mean"] == 0
+
+
+def test_policies_that_never_answered_the_same_case_are_not_compared():
+    cases = [
+        case("a", "1", ours=0.6, theirs=None, random=0.1, ceiling=0.7),
+        case("b", "1", ours=None, theirs=0.5, random=0.1, ceiling=0.7),
+    ]
+    paired = open_summary(cases, POLICIES, [2])["paired"]["ours"]["theirs"]["2"]
+    assert paired == {"mean": None, "low": None, "high": None}
+
+
+@pytest.fixture
+def loops():
+    generator = np.random.default_rng(0)
+    return [
+        {
+            "subject": subject,
+            "policy": policy,
+            "cap": 9,
+            "weeks": [
+                {"window": f"2026-01-{week:02}", "keywords": []} | dict(zip(LOOP_MEASURES, row, strict=True))
+                for week, row in enumerate(generator.random((5, len(LOOP_MEASURES))).tolist(), start=1)
+            ],
+        }
+        for subject in ("health", "climate", "jobs")
+        for policy in ("klda", "static")
+    ]
+
+
+def test_loops_sum_up_to_the_same_whichever_ended_first(loops):
+    in_order, as_they_ended = (json.dumps(closed_summary(one, ("static", "klda"))) for one in (loops, loops[::-1]))
+    assert in_order == as_they_ended
+
+
+def test_the_first_window_of_a_loop_counts_for_nobody(loops):
+    found = closed_summary(loops, ("static", "klda"))
+    later = {
+        policy: np.mean([week["f1"] for one in loops if one["policy"] == policy for week in one["weeks"][1:]])
+        for policy in ("static", "klda")
+    }
+    assert found["policies"]["klda"]["f1"]["mean"] == pytest.approx(later["klda"], abs=1e-4)
+    assert found["paired"]["klda"]["static"]["f1"]["mean"] == pytest.approx(later["klda"] - later["static"], abs=2e-4)
+    assert all(len(entry["klda"]["weeks"]) == 4 for entry in found["subjects"].values())
