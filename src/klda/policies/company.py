@@ -40,6 +40,8 @@ MAIN = 0.5
 """Share of the first keywords' posts from which on one of them is what the list is about."""
 MOST_NAMED = 3
 """Keywords that a reason names."""
+MOST_TRIED = 3
+"""Words that a sample speaks for and that are worth trying at once."""
 EVERYDAY = 2e-4
 """A word that makes up so much of the language at large is no news, whatever it does."""
 
@@ -136,6 +138,11 @@ class Sighted:
     def proven(self) -> dict[int, str]:
         """What speaks for the others, by column."""
         return self._said(self.share >= self.needed, "enough for this list:")
+
+    def to_try(self) -> Ints:
+        """Columns of the surest of them, the surest first: on the list they show what they are."""
+        surest = np.argsort(-self.share, kind="stable")[:MOST_TRIED]
+        return self.columns[surest[self.share[surest] >= self.needed]]
 
     def _said(self, rows: Bools, limit: str) -> dict[int, str]:
         return {

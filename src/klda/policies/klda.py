@@ -36,7 +36,7 @@ the posts that it will bring carry none. So many tokens of what is said everywhe
 NEWS = 0.3
 """What a word that breaks out beside several keywords is worth by itself, in shares of retention or new ground."""
 VALUED = 0.2
-"""The same for a keyword that is in use and worth its posts, and for a hashtag to be tried."""
+"""The same for a keyword that is in use and worth its posts, and for a hashtag or a word to be tried."""
 IN_PLACE = 0.1
 """The same for any other first keyword that may stay, beyond what every policy gives a first one."""
 NO_NEWS = "seen only beside the list, and no news beside several of its keywords"
@@ -130,21 +130,21 @@ class KLDAPolicy(ScoredPolicy):
         if not self.company:
             return plain
         held, worth, first = plain.held, plain.worth, subject.protected
-        news, tags = breaking(evidence, first), np.zeros(0, dtype=np.int64)
+        news = breaking(evidence, first)
         if evidence.collected_only and not evidence.unseen:
             listed = judged(evidence, first)
             others = np.setdiff1d(np.arange(len(evidence.candidates)), listed.columns)
             tag = [evidence.candidates[c].text.startswith("#") for c in others]
             unknown = dict(zip(others.tolist(), np.where(tag, IDLE_TAG, NO_NEWS).tolist(), strict=True))
-            tags = untried_tags(evidence, first, listed.needed)
-            history = evidence.history
+            to_try = untried_tags(evidence, first, listed.needed)
             speaks = {
-                c: f"a hashtag to try, in use beside {beside_which(evidence, c, first, history)}" for c in tags.tolist()
+                c: f"a hashtag to try, in use beside {beside_which(evidence, c, first, evidence.history)}"
+                for c in to_try.tolist()
             }
         else:
             listed = judged(evidence, first, sampled=True)
             elsewhere = sighted(evidence, first, listed)
-            unknown, speaks = elsewhere.unproven(), elsewhere.proven()
+            unknown, speaks, to_try = elsewhere.unproven(), elsewhere.proven(), elsewhere.to_try()
         speaks |= {
             c: f"breaks out beside {beside_which(evidence, c, first, evidence.last, BESIDE)}" for c in news.tolist()
         }
@@ -154,7 +154,7 @@ class KLDAPolicy(ScoredPolicy):
         found = {c: why for c, why in (unknown | held | listed.out_of_place()).items() if c not in required}
         worth[first] = IN_PLACE
         proven = listed.columns[listed.worth & (evidence.frequency[listed.columns] > 0)]
-        worth[np.union1d(tags, proven)] = VALUED
+        worth[np.union1d(to_try, proven)] = VALUED
         worth[news] = NEWS
         worth[list(found)] = 0.0
         return Verdict(found, worth, {c: why for c, why in speaks.items() if c not in found})

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.policies.company import beside_which, breaking, judged, sighted
+from klda.policies.company import Sighted, beside_which, breaking, judged, sighted
 from klda.policies.klda import KLDAPolicy
+from klda.selection.company import Company
 from klda.types import Budget, KeywordSet
 from tests.unit.policies.few_posts import SUBJECT, evidence_of, names, subject_week, weekly
 
@@ -100,6 +101,13 @@ def test_what_speaks_for_a_word_is_said_with_what_it_takes() -> None:
     (why,) = found.proven().values()
     assert f"would be on the subject (enough for this list: {found.needed:.0%})" in why
     assert all(f"(it would take {found.needed:.0%})" in why for why in found.unproven().values())
+
+
+def test_only_the_surest_few_words_that_are_worth_it_are_tried_at_once() -> None:
+    share = np.array([0.3, 0.05, 0.5, 0.2, 0.4])
+    known = Company(np.ones(5), np.zeros(5), np.zeros(5, dtype=bool))
+    assert Sighted(np.arange(10, 15), share, known, needed=0.1).to_try().tolist() == [12, 14, 10]
+    assert Sighted(np.arange(10, 15), share, known, needed=0.35).to_try().tolist() == [12, 14]
 
 
 def test_with_the_stream_in_sight_the_default_policy_adds_only_what_is_proven() -> None:
