@@ -17,6 +17,7 @@ from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.company import (
     BESIDE,
     DOUBT,
+    FEWEST_KEYWORDS,
     OTHERS,
     Company,
     as_in_the_language,
@@ -103,7 +104,7 @@ def judged(evidence: Evidence, first: Ints, *, sampled: bool = False) -> Judged:
     by_company = ~is_first & (sampled | _is_tag(evidence)[keywords])  # hardly a tag is in a table of words: rare it is
     share = np.where(by_company, share_on_subject(known, *common, OTHERS), share_on_subject(known, *common))
     speaking = np.full(len(keywords), np.nan)
-    if sampled and not is_first.all():
+    if sampled and FEWEST_KEYWORDS <= len(first) < len(keywords):
         found = after_trial(evidence, keywords[~is_first], keywords[is_first], share[is_first], weight)
         if found is not None:
             share[~is_first], speaking[~is_first] = found
@@ -139,8 +140,13 @@ class Sighted:
         """What speaks for the others, by column."""
         return self._said(self.share >= self.needed, "enough for this list:")
 
-    def to_try(self) -> Ints:
-        """Columns of the surest of them, the surest first: on the list they show what they are."""
+    def to_try(self, n_first: int) -> Ints:
+        """Columns of the surest of them, the surest first: on the list they show what they are.
+
+        None with few first keywords, whose posts do not tell well what the subject is.
+        """
+        if n_first < FEWEST_KEYWORDS:
+            return self.columns[:0]
         surest = np.argsort(-self.share, kind="stable")[:MOST_TRIED]
         return self.columns[surest[self.share[surest] >= self.needed]]
 

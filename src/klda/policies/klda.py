@@ -144,7 +144,7 @@ class KLDAPolicy(ScoredPolicy):
         else:
             listed = judged(evidence, first, sampled=True)
             elsewhere = sighted(evidence, first, listed)
-            unknown, speaks, to_try = elsewhere.unproven(), elsewhere.proven(), elsewhere.to_try()
+            unknown, speaks, to_try = elsewhere.unproven(), elsewhere.proven(), elsewhere.to_try(len(first))
         speaks |= {
             c: f"breaks out beside {beside_which(evidence, c, first, evidence.last, BESIDE)}" for c in news.tolist()
         }

@@ -106,8 +106,9 @@ def test_what_speaks_for_a_word_is_said_with_what_it_takes() -> None:
 def test_only_the_surest_few_words_that_are_worth_it_are_tried_at_once() -> None:
     share = np.array([0.3, 0.05, 0.5, 0.2, 0.4])
     known = Company(np.ones(5), np.zeros(5), np.zeros(5, dtype=bool))
-    assert Sighted(np.arange(10, 15), share, known, needed=0.1).to_try().tolist() == [12, 14, 10]
-    assert Sighted(np.arange(10, 15), share, known, needed=0.35).to_try().tolist() == [12, 14]
+    assert Sighted(np.arange(10, 15), share, known, needed=0.1).to_try(4).tolist() == [12, 14, 10]
+    assert Sighted(np.arange(10, 15), share, known, needed=0.35).to_try(4).tolist() == [12, 14]
+    assert not len(Sighted(np.arange(10, 15), share, known, needed=0.1).to_try(3))
 
 
 def test_with_the_stream_in_sight_the_default_policy_adds_only_what_is_proven() -> None:

@@ -62,6 +62,12 @@ def test_too_small_a_sample_leaves_the_judgement_to_company() -> None:
     assert np.isnan(listed.speaking).all()
 
 
+def test_three_keywords_do_not_tell_what_the_subject_is(corpus: Corpus) -> None:
+    evidence = evidence_of(corpus, *FIRST, *ADDED)
+    listed = judged(evidence, evidence.columns(KeywordSet.of(*FIRST[:3])), sampled=True)
+    assert np.isnan(listed.speaking).all()
+
+
 def test_what_was_not_on_the_list_yet_is_not_held_against_a_word(corpus: Corpus) -> None:
     """Posts of a window before it was added are there because of other keywords, or by the luck of the sample."""
     late = corpus.with_history([KeywordSet.of(*FIRST)] * 2 + [KeywordSet.of(*FIRST, *ADDED)])
