@@ -79,7 +79,7 @@ def test_a_collector_that_is_killed_again_and_again_loses_and_doubles_nothing(tm
         with run_collector(tmp_path) as process:
             assert process.stdout is not None
             assert process.stdout.readline() == "up\n"
-            if kills < 12:
+            if kills < 8:
                 time.sleep(draw.uniform(0, 0.5))
                 process.send_signal(signal.SIGKILL)
             ended = process.wait()
