@@ -25,6 +25,7 @@ from klda.store import commits
 from klda.store.commits import Change, Position
 from klda.store.layout import PARTITIONS, ROW_SCHEMA, outdated, part_of, rows, window_name, window_start
 from klda.store.leftovers import sweep
+from klda.store.predicates import one_of, these
 from klda.store.pseudonyms import Pseudonyms
 from klda.store.reading import StoredPosts, guarded
 from klda.store.recent import RecentIds, newest_ids
@@ -258,12 +259,8 @@ class PostStore:
     def _delete(self, gone: pa.Table) -> None:
         """Deletes these rows, and says in the same commit by how much the counts shrink."""
         table = self._newest()
-        named = zip(gone.column("id").to_pylist(), gone.column("batch").to_pylist(), strict=True)
-        wanted = {name: gone.column(name).unique().to_pylist() for name in ("window", "source")}
-        wanted["concat(id, ' ', batch)"] = [f"{name} {batch}" for name, batch in dict.fromkeys(named)]
-        predicate = " AND ".join(f"{name} IN {_sql_list(values)}" for name, values in wanted.items())
         note = commits.properties(commits.positions(table), negative(tally(gone)))
-        table.delete(predicate, commit_properties=note, writer_properties=WRITER)
+        table.delete(these(gone), commit_properties=note, writer_properties=WRITER)
 
     def expire(self, before: datetime) -> list[Window]:
         """Drops every window that ended by this time and returns them; counts of the past stay."""
@@ -271,8 +268,8 @@ class PostStore:
         if expired:
             with guarded(self.uri, "be dropped"):
                 table = self._newest()
-                names = _sql_list([window_name(window.start) for window in expired])
-                table.delete(f"window IN {names}", commit_properties=commits.properties(commits.positions(table)))
+                names = one_of("window", [window_name(window.start) for window in expired])
+                table.delete(names, commit_properties=commits.properties(commits.positions(table)))
         return expired
 
     def compact(self) -> None:
@@ -302,8 +299,3 @@ class PostStore:
             table.create_checkpoint()
             table.cleanup_metadata()
             return len(removed) + sweep(self.uri, grace)
-
-
-def _sql_list(values: Iterable[str]) -> str:
-    quoted = ("'" + value.replace("'", "''") + "'" for value in values)
-    return f"({', '.join(quoted)})"

@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from klda.corpus.simulation import World, write
+from klda.monitor.collect import Collector, Counts
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.settings import Settings
@@ -91,3 +92,12 @@ def make(tmp_path: Path) -> Callable[..., AbstractContextManager[Monitor]]:
 def monitor(make: Callable[..., AbstractContextManager[Monitor]]) -> Iterator[Monitor]:
     with make() as made:
         yield made
+
+
+def gathered(monitor: Monitor, source: Scripted) -> Counts:
+    return asyncio.run(Collector(monitor, source).run(asyncio.Event()))
+
+
+def stored(monitor: Monitor, *, sample: bool = False) -> list[str]:
+    posts = monitor.posts().read(sample=sample)
+    return sorted(name for batch in posts.batches() for name in batch.column("id").to_pylist())

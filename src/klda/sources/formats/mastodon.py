@@ -87,3 +87,18 @@ def as_plain(content: object) -> str:
 
 def _id(status: Mapping[str, object]) -> str | None:
     return as_name(status.get("uri")) or as_name(status.get("id"))
+
+
+def parse_of(host: str, status: object) -> Row | Skip | Bad:
+    """The outcome of a status of a server, under the server's own ids (`host/123`): deletions name nothing else."""
+    if not isinstance(status, dict):
+        return Bad(NOT_AN_OBJECT, value=status)
+    original = status.get("reblog")
+    if isinstance(original, dict):
+        status = {**status, "reblog": _named(host, original)}
+    return parse(_named(host, status))
+
+
+def _named(host: str, status: Mapping[str, object]) -> dict[str, object]:
+    own = as_name(status.get("id"))
+    return {**status, "uri": f"{host}/{own}" if own else None, "id": None}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable
 from datetime import UTC, datetime
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
@@ -22,14 +22,13 @@ from klda.errors import SettingError, SourceError
 from klda.policies.rules import hashtags
 from klda.sources.formats import mastodon
 from klda.sources.formats.outcome import Bad, Row, Skip
-from klda.sources.formats.values import as_name
 from klda.sources.live.addresses import outside
 from klda.sources.live.buffer import Buffer, buffered
 from klda.sources.live.http import TRANSIENT, Token, accepted, bounded
 from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
 from klda.sources.live.recent import Recent
 from klda.sources.live.reconnect import Backoff, Busy, reconnecting
-from klda.sources.reasons import BROKEN_JSON, NOT_AN_OBJECT, OTHER_EVENT
+from klda.sources.reasons import BROKEN_JSON, OTHER_EVENT
 from klda.types import KeywordSet
 
 TOKEN = "MASTODON_TOKEN"  # noqa: S105 - the name of a variable
@@ -235,7 +234,7 @@ class _Timeline:
             self._source.health.reject(Skip(OTHER_EVENT))
 
     async def _status(self, status: object, edited: bool = False) -> None:
-        outcome = _parsed(status, self._source.host)
+        outcome = mastodon.parse_of(self._source.host, status)
         if isinstance(outcome, Row):
             status_id = outcome.id.rpartition("/")[2]
             self._last = _newer(self._last, status_id)
@@ -286,18 +285,3 @@ def _newer(one: str, other: str) -> str:
 
 def _now() -> int:
     return time.time_ns() // 1000
-
-
-def _parsed(status: object, host: str) -> Row | Skip | Bad:
-    """The outcome of a status, under ids of this server."""
-    if not isinstance(status, dict):
-        return Bad(NOT_AN_OBJECT, value=status)
-    original = status.get("reblog")
-    if isinstance(original, dict):
-        status = {**status, "reblog": _named(original, host)}
-    return mastodon.parse(_named(status, host))
-
-
-def _named(status: Mapping[str, Any], host: str) -> dict[str, Any]:
-    own = as_name(status.get("id"))
-    return {**status, "uri": f"{host}/{own}" if own else None, "id": None}
