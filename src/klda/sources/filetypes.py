@@ -91,8 +91,7 @@ def _columns(path: Path) -> list[str]:
         names, delimiter = header_of(rows)
         _, content = next(rows, (0, b""))
         if len(names) > 1 and isinstance(content, bytes) and all(name.isprintable() for name in names):
-            cells = next(csv.reader([content.decode("utf-8", "replace")], delimiter=delimiter), [])
-            return names if len(cells) == len(names) else []
+            return names if len(_cells(content, delimiter)) == len(names) else []
     return []
 
 
@@ -127,14 +126,21 @@ def header(line: bytes, mapping: Mapped = ()) -> tuple[list[str], str]:
     >>> header(b"id;created_at;full_text")
     (['id', 'created_at', 'full_text'], ';')
     """
-    text = line.decode("utf-8", "replace").replace("\r", " ")
-    splits = [(next(csv.reader([text], delimiter=delimiter), []), delimiter) for delimiter in _DELIMITERS]
+    splits = [(_cells(line, delimiter), delimiter) for delimiter in _DELIMITERS]
 
     def sense(split: tuple[list[str], str]) -> tuple[int, int]:
         names, _ = split
         return sum(name in names for name in resolve(tuple(names), mapping)), len(names)
 
     return max(splits, key=sense)
+
+
+def _cells(line: bytes, delimiter: str) -> list[str]:
+    """The cells of a line as CSV; none where it cannot be split, or one is too long to name a column."""
+    text = line.decode("utf-8", "replace").replace("\r", " ")
+    with suppress(csv.Error):
+        return next(csv.reader([text], delimiter=delimiter), [])
+    return []
 
 
 def header_of(rows: Iterator[Line], mapping: Mapped = ()) -> tuple[list[str], str]:

@@ -94,6 +94,14 @@ def test_tables_without_a_text_column_are_refused_with_the_columns_they_have(tmp
     assert [post.text for post in reader] == ["hello"]
 
 
+@pytest.mark.parametrize(
+    "content", ["a,b\n1,2\r3,4\n", "a" * 200_000 + ",b\n1,2\n"], ids=["a stray return", "a column without end"]
+)
+def test_what_only_looks_like_a_table_is_refused_with_a_clear_line(tmp_path: Path, content: str) -> None:
+    with pytest.raises(InputError, match=r"a\.txt: neither JSON, CSV with a header, nor Parquet"):
+        read_posts(written(tmp_path / "a.txt", content))
+
+
 def test_a_mapping_leads_into_nested_records_and_goes_before_what_is_recognised(tmp_path: Path) -> None:
     record = {
         "id_str": "1",
