@@ -55,7 +55,7 @@ LIST_ABLATIONS: dict[str, Plain] = {
 LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
 SAMPLE = 0.01
 """Share of the stream that loops with a sample may look at beside their lists."""
-FEW_LOOPS = ("klda", "static", "labels-next-week")
+FEW_LOOPS = ("klda", "static", "labels-next-week", "labels-next-week-singly")
 """Whose loops a quick look and those with a sample are."""
 QUICK_WEEKS, QUICK_HISTORY = 2, 4
 """Weeks that are tested, and weeks of history from which the fit is learnt."""

@@ -37,13 +37,25 @@ def open_figures(reading: Plain) -> Plain:
 
 
 def closed_figures(summary: Plain) -> Plain:
-    """F1 of the default, and how far it comes from `static` towards the list that knows next week's labels."""
+    """F1 of the default, and how far it comes from `static` towards the lists that know next week's labels.
+
+    One of these is chosen as a whole; words that are best each by themselves (`singly`) make a weaker list.
+    """
     policies = summary["policies"]
     f1 = {name: found["f1"]["mean"] for name, found in policies.items() if found["f1"]["mean"] is not None}
-    gap = None
-    if {"klda", "static", "labels-next-week"} <= f1.keys():
-        gap = round(_ratio(f1["klda"] - f1["static"], f1["labels-next-week"] - f1["static"]) or 0.0, 3)
-    return {"closed_loop_f1": f1.get("klda"), "closed_loop_gap": gap, "shock_recall": shock_recall(summary)}
+
+    def way(reference: str) -> float | None:
+        if not {"klda", "static", reference} <= f1.keys():
+            return None
+        share = _ratio(f1["klda"] - f1["static"], f1[reference] - f1["static"])
+        return None if share is None else round(share, 3)
+
+    return {
+        "closed_loop_f1": f1.get("klda"),
+        "closed_loop_gap": way("labels-next-week"),
+        "closed_loop_gap_singly": way("labels-next-week-singly"),
+        "shock_recall": shock_recall(summary),
+    }
 
 
 def shock_recall(summary: Plain) -> float | None:

@@ -20,6 +20,7 @@ FIGURES = (
     "ahead_of_last_lda",
     "closed_loop_f1",
     "closed_loop_gap",
+    "closed_loop_gap_singly",
     "shock_recall",
 )
 

@@ -15,7 +15,7 @@ import numpy as np
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
 from klda.evaluation.archive import Archive, capped
-from klda.evaluation.oracle import best_keywords
+from klda.evaluation.oracle import best_keywords, best_single_keywords
 from klda.evaluation.subjects import Subject
 from klda.policies.candidates import assemble_candidates
 from klda.policies.places import USUAL_SOURCES
@@ -26,7 +26,8 @@ from klda.selection.anchor import subject_distance
 from klda.selection.arrays import Floats, Ints
 from klda.types import Budget, KeywordSet
 
-ORACLES = ("labels-last-week", "labels-next-week")
+NEXT_WEEK = {"labels-next-week": best_keywords, "labels-next-week-singly": best_single_keywords}
+ORACLES = ("labels-last-week", *NEXT_WEEK)
 """References that see labels: not policies, and named so that nobody takes them for one."""
 CAP_FACTOR = 1.5
 
@@ -89,8 +90,8 @@ def run_closed_loop(
     # In a burst even the first list brings more than may be collected; that is no reason to give up its keywords.
     most = settings.cap
     for step, window in enumerate(windows):
-        if policy == "labels-next-week" and step:
-            keywords = best_keywords(archive, window, subject.labels, settings.max_terms) or keywords
+        if isinstance(policy, str) and policy in NEXT_WEEK and step:
+            keywords = NEXT_WEEK[policy](archive, window, subject.labels, settings.max_terms) or keywords
         matched = archive.collect(window, keywords)
         caught = capped(matched, settings.cap, generator)
         lists.append(keywords)
