@@ -15,23 +15,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality_figures import TOPS, closed_figures, mean, open_figures
+from benchmarks.quality_figures import TOPS, closed_figures, open_figures
+from benchmarks.quality_fit import fit
 from benchmarks.quality_page import rewrite
 from klda.cli.archives import Replay, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
 from klda.cli.progress import progress_bar
+from klda.errors import KldaError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.closed_loop import volume_cap
 from klda.evaluation.open_loop import History
 from klda.evaluation.parallel import Map, process_pool
-from klda.evaluation.studies import StudyTask, run_study
 from klda.evaluation.subjects import Subject, load_subjects
 from klda.evaluation.summary import closed_summary, open_summary
 
@@ -82,21 +84,23 @@ def main() -> None:
     parser.add_argument("--loops", help="policies of the closed loop, with commas; all of them if left out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of archives and their subjects")
     parser.add_argument("--work", type=Path, default=None, help="where results are kept; the user's cache by default")
+    parser.add_argument("--language", default="en", help="of the archives' posts")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    found = _archives(given)
+    try:
+        found = _archives(given)
+    except KldaError as error:
+        parser.error(str(error))
     if not found:
         parser.error(f"--data {given.data}: no {given.only or 'NAME'}.parquet with its subjects_….json beside it")
     results: dict[str, Plain] = {}
     with process_pool(given.jobs) as spread:
         parts = [
-            (archive.stem, part)
-            for archive, subjects in found
-            for part in (with_labels if _labelled(subjects) else without_labels)(archive, subjects, given, spread)
+            (archive.stem, part) for archive, subjects in found for part in _parts(archive, subjects, given, spread)
         ]
         # One part after the other, each on all cores; the few cases of a quick look leave one idle, so parts overlap.
         with ThreadPoolExecutor(len(parts) if given.quick else 1) as pool:
-            for name, part in [(name, pool.submit(part)) for name, part in parts]:
+            for name, part in [(name, pool.submit(_measured, name, part)) for name, part in parts]:
                 results[name] = results.get(name, {}) | part.result()
     if not given.quick and not given.only and given.data == DATA:
         rewrite(ROOT / "docs" / "benchmarks.md", results)
@@ -116,6 +120,27 @@ def _archives(given: argparse.Namespace) -> list[tuple[Path, tuple[Subject, ...]
     return sorted(found, key=lambda one: _labelled(one[1]))
 
 
+def _parts(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> list[Part]:
+    """What is to be measured on an archive."""
+    try:
+        return (with_labels if _labelled(subjects) else without_labels)(archive, subjects, given, spread)
+    except KldaError as error:
+        return [partial(_refused, error)]
+
+
+def _refused(error: KldaError) -> Plain:
+    raise error
+
+
+def _measured(name: str, part: Part) -> Plain:
+    """What a part came to; one that an archive does not allow says why and stops no other."""
+    try:
+        return part()
+    except KldaError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return {"error": str(error)}
+
+
 def _labelled(subjects: Sequence[Subject]) -> bool:
     return any(subject.labels for subject in subjects)
 
@@ -128,14 +153,14 @@ def without_labels(archive: Path, subjects: Sequence[Subject], given: argparse.N
     windows = _windows(replay, given)
     asked = (replay, subjects, windows, spread)
     if given.quick:
-        weeks = min(QUICK_HISTORY, windows[0])
+        weeks = min(QUICK_HISTORY, min(windows))
         return [
             partial(_open, *asked, {}, policies=QUICK_POLICIES),
-            partial(_fit, replay, subjects[:1], windows[0], spread, weeks, QUICK_TRAINING, quiet=True),
+            partial(fit, replay, subjects[:1], min(windows), spread, weeks, QUICK_TRAINING, quiet=True),
         ]
     return [
         *_loops_of_all_and_of_the_list(*asked),
-        partial(_fit, replay, subjects, windows[0], spread, min(HISTORY, windows[0])),
+        partial(fit, replay, subjects, min(windows), spread, min(HISTORY, min(windows))),
     ]
 
 
@@ -151,15 +176,15 @@ def _loops_of_all_and_of_the_list(
 
 
 def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> list[Part]:
-    """What is to be measured: the closed loop on posts whose subject is known, and the open loop beside it."""
+    """What is to be measured: the closed loop of subjects whose posts are known, and the open loop of all beside it."""
     chosen = [subject for subject in subjects if subject.labels]
-    replay = _replay(archive, chosen, given, None)
+    replay = _replay(archive, subjects, given, None)
     if given.quick:
         return [partial(_closed, replay, [_smallest(replay.archive, chosen)], given, spread, quiet=True)]
     return [
         partial(_closed, replay, chosen, given, spread),
         lambda: {"with_sample": _closed(replay, chosen, given, spread, FEW_LOOPS, SAMPLE)},
-        *_loops_of_all_and_of_the_list(replay, chosen, [replay.archive.n_windows - 1], spread),
+        *_loops_of_all_and_of_the_list(replay, subjects, [replay.archive.n_windows - 1], spread),
     ]
 
 
@@ -187,7 +212,19 @@ def _loops(given: argparse.Namespace) -> tuple[str, ...]:
 def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, training: Path | None) -> Replay:
     with progress_bar(quiet=False) as progress:
         work = given.work and given.work.resolve()
-        return open_replay([archive], subjects, Reading({}), "7d", work=work, training=training, progress=progress)
+        replay = open_replay(
+            [archive],
+            subjects,
+            Reading({}),
+            "7d",
+            language=given.language,
+            work=work,
+            training=training,
+            progress=progress,
+        )
+    if replay.archive.n_windows < 2:
+        raise SettingError("all posts are of one week; it takes two to tell what the next one brings")
+    return replay
 
 
 def _closed(
@@ -228,7 +265,7 @@ def _open(
     settings = BacktestSettings(
         policies=names,
         history=history,
-        weeks=min(HISTORY, windows[0]),
+        weeks=min(HISTORY, min(windows)),
         tops=TOPS,
         training=replay.training,
         policy_settings=ablations,
@@ -237,44 +274,10 @@ def _open(
     cases = sorted(_run(work, spread, "open loop"), key=lambda case: (case["week"], case["subject"]))
     summary = open_summary(cases, names, TOPS)
     figures: Plain = {}
-    for prefix, reading in (("", summary), ("corrected_", summary["corrected"])):
-        figures |= {prefix + name: value for name, value in open_figures(reading).items()}
+    for prefix, reading in (("", "raw"), ("corrected_", "corrected")):
+        figures |= {prefix + name: value for name, value in open_figures(summary, reading).items()}
     summary = {key: value for key, value in summary.items() if key != "cases"}
     return figures | {"open_loop": summary}
-
-
-def _fit(
-    replay: Replay,
-    subjects: Sequence[Subject],
-    week: int,
-    spread: Map,
-    weeks: int,
-    training: Plain | None = None,
-    *,
-    quiet: bool = False,
-) -> Plain:
-    """How far KLDA of earlier windows comes from their unigram towards the same-window LDA, over subjects.
-
-    Both were collected with all candidates, as both of the paper's were collected in one way: with history `static` the
-    models would be asked for posts that a filter never showed them.
-    """
-    settings = BacktestSettings(policies=(), history="full", weeks=weeks)
-    work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [week])
-    with progress_bar(quiet=quiet) as progress:
-        studies = [StudyTask("perplexity", task, training or {}) for task in work]
-        found = list(run_study(studies, map=spread, progress=progress))
-    known = [case for case in found if "error" not in case]
-    if not known:
-        return {"gap_closed": None}
-    models = {
-        model: {
-            score: mean([case["models"][model][score] for case in known]) for score in ("log_likelihood", "completion")
-        }
-        for model in known[0]["models"]
-    }
-    closed = [case["gap_closed"]["completion"] for case in known if case["gap_closed"]["completion"] is not None]
-    ahead = [case["models"]["klda"]["completion"] - case["models"]["lda-last"]["completion"] for case in known]
-    return {"gap_closed": mean(closed), "ahead_of_last_lda": mean(ahead), "fit": models, "fit_cases": len(known)}
 
 
 def _run(jobs: Sequence[Any], spread: Map, title: str, *, quiet: bool = False) -> list[Plain]:

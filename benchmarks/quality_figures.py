@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Any
 
@@ -13,26 +13,34 @@ SHOCK = 2.0
 """A week of shock has so many times as many posts on the subject as its median week."""
 
 
-def open_figures(reading: Plain) -> Plain:
-    """The figures to reach: each the least over the sizes of lists."""
-    policies = reading["policies"]
+def open_figures(summary: Plain, reading: str) -> Plain:
+    """The figures to reach by one reading of the truth, `raw` or `corrected`, each the least over sizes of lists."""
+    policies = (summary if reading == "raw" else summary[reading])["policies"]
 
-    def least(one: str, other: str | None, measure: str) -> float | None:
-        if "klda" not in policies or (other and other not in policies):
-            return None
-        values = [policies[one][measure][str(top)]["mean"] for top in TOPS]
-        if other:
-            values = [
-                _ratio(v, policies[other][measure][str(top)]["mean"]) for v, top in zip(values, TOPS, strict=True)
-            ]
-        return None if any(value is None for value in values) else round(min(values), 3)
+    def skill(policy: str, top: int) -> float | None:
+        found = policies.get(policy, {}).get("skill", {}).get(str(top))
+        return None if found is None else found["mean"]
+
+    def ratio_to_viral(measure: str, top: int) -> float | None:
+        """Of means over the cases that both answered: `viral` is silent where nothing tells what is reposted."""
+        answers = [case["answers"] for case in summary["cases"] if case["counts"]]
+        found = [
+            [by.get(name, {}).get("scores", {}).get(f"{reading}/{top}", {}).get(measure) for name in ("klda", "viral")]
+            for by in answers
+        ]
+        both = [pair for pair in found if None not in pair]
+        return _ratio(mean([ours for ours, _ in both]), mean([theirs for _, theirs in both]))
+
+    def least(values: Iterable[float | None]) -> float | None:
+        known = list(values)
+        return None if None in known else round(min(value for value in known if value is not None), 3)
 
     return {
-        "skill": least("klda", None, "skill"),
-        "skill_vs_counting": least("klda", "counting", "skill"),
-        "skill_vs_counting_scored": least("klda", "counting-scored", "skill"),
-        "accuracy_vs_viral": least("klda", "viral", "accuracy"),
-        "coverage_vs_viral": least("klda", "viral", "coverage"),
+        "skill": least(skill("klda", top) for top in TOPS),
+        "skill_vs_counting": least(_ratio(skill("klda", top), skill("counting", top)) for top in TOPS),
+        "skill_vs_counting_scored": least(_ratio(skill("klda", top), skill("counting-scored", top)) for top in TOPS),
+        "accuracy_vs_viral": least(ratio_to_viral("accuracy", top) for top in TOPS),
+        "coverage_vs_viral": least(ratio_to_viral("coverage", top) for top in TOPS),
     }
 
 
@@ -65,7 +73,7 @@ def shock_recall(summary: Plain) -> float | None:
         if not {"klda", "static"} <= found.keys():
             continue
         before = found["static"]["weeks"]
-        posts = [w["precision"] * w["volume"] / w["recall"] if w["recall"] else 0.0 for w in before]  # on the subject
+        posts = [week["relevant"] or 0 for week in before]
         for week, n, now in zip(before, posts, found["klda"]["weeks"], strict=True):
             if n and n >= SHOCK * median(posts):  # in a week without any there is nothing to find
                 ours.append(now["recall"])

@@ -16,6 +16,7 @@ from klda.errors import SettingError
 
 if TYPE_CHECKING:
     from klda.cli.inputs import Reading
+    from klda.corpus.text import TextSettings
     from klda.evaluation.archive import Archive
     from klda.evaluation.backtest import BacktestSettings
     from klda.evaluation.subjects import Subject
@@ -44,6 +45,7 @@ def open_replay(
     reading: Reading,
     window: str,
     *,
+    language: str = "en",
     work: Path | None,
     training: Path | None,
     progress: Progress,
@@ -51,21 +53,29 @@ def open_replay(
     """The archive in these files, prepared once and kept under `work` or in the user's cache."""
     from klda.cli.inputs import Reading
     from klda.corpus.corpus import Corpus
-    from klda.evaluation.archive import Archive
+    from klda.corpus.text import TextSettings
+    from klda.evaluation.archive import RAREST, Archive
 
-    facts = asdict(reading) | {"window": window, "version": klda.__version__}
+    text = TextSettings(language=language, min_count=RAREST)
+    facts = asdict(reading) | {"window": window, "text": text, "version": klda.__version__}
     folder = (work or _cache()) / _key(facts | {"files": _as_they_are(files)})
-    corpus = _prepared(folder / "archive", files, subjects, reading, window, progress)
+    corpus = _prepared(folder / "archive", files, subjects, reading, window, text, progress)
     learn_from = None
     if training is not None:
         originals = Reading({}, reposts=False)  # a repost carries the count of its original
         name = f"training-{_key({'files': _as_they_are([training])})}"
-        learn_from = str(_prepared(folder / name, [training], subjects, originals, window, progress))
+        learn_from = str(_prepared(folder / name, [training], subjects, originals, window, text, progress))
     return Replay(folder, Archive(Corpus.load(corpus)), corpus, learn_from)
 
 
 def _prepared(
-    folder: Path, files: list[Path], subjects: Sequence[Subject], reading: Reading, window: str, progress: Progress
+    folder: Path,
+    files: list[Path],
+    subjects: Sequence[Subject],
+    reading: Reading,
+    window: str,
+    text: TextSettings,
+    progress: Progress,
 ) -> Path:
     from klda.corpus.corpus import Corpus
     from klda.types import KeywordSet
@@ -75,7 +85,7 @@ def _prepared(
         folder.parent.mkdir(parents=True, exist_ok=True)
         posts = reading.posts(files)
         with telling_bad_lines(posts, files):
-            Corpus.from_posts(posts, keywords, window=window, progress=progress).save(folder)
+            Corpus.from_posts(posts, keywords, window=window, settings=text, progress=progress).save(folder)
     return folder
 
 

@@ -37,6 +37,7 @@ def backtest(
     sample: Annotated[float, typer.Option(min=0, max=1, help="Closed loop: share seen unfiltered.")] = 0.0,
     training: o.TrainingPosts = None,
     window: o.WindowLength = "7d",
+    language: o.Language = "en",
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
@@ -62,7 +63,9 @@ def backtest(
     reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
     with progress_bar(quiet=output is Format.json) as progress:
         place = work and work.resolve()  # tasks may be run from another folder
-        replay = open_replay(archive, chosen, reading, window, work=place, training=training, progress=progress)
+        replay = open_replay(
+            archive, chosen, reading, window, language=language, work=place, training=training, progress=progress
+        )
         names = policy_names(policies, closed_loop=closed_loop)
         settings = BacktestSettings(
             policies=names,

@@ -43,6 +43,7 @@ def study(
     candidates: o.CaseSize = 45,
     training: o.TrainingPosts = None,
     window: o.WindowLength = "7d",
+    language: o.Language = "en",
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
@@ -63,7 +64,9 @@ def study(
     names = policy_names(policies)
     reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
     with progress_bar(quiet=output is Format.json) as progress:
-        replay = open_replay(archive, chosen, reading, window, work=work, training=training, progress=progress)
+        replay = open_replay(
+            archive, chosen, reading, window, language=language, work=work, training=training, progress=progress
+        )
         settings = BacktestSettings(
             policies=names,
             weeks=weeks,

@@ -16,6 +16,9 @@ from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.corpus.tokens import Pieces, cut
 from klda.types import KeywordSet
 
+RAREST = 3
+"""How often a word has to occur in a whole archive to be one. No replay may ask for less in what it has seen: else it
+would know of a word that is still rare whether it will be frequent one day."""
 MOST_WINDOWS = 16
 """Windows whose cut texts are kept: more than a case of ten weeks and its test week has."""
 

@@ -88,11 +88,13 @@ def tasks(
             for subject in subjects
             for name in settings.policies
         ]
-    early = [w for w in windows if w < settings.weeks]
-    if early or any(w >= archive.n_windows for w in windows):
+    weeks = max(settings.weeks, 1)
+    wrong = [w for w in windows if not weeks <= w < archive.n_windows]
+    if wrong:
+        at = min(wrong[0], archive.n_windows - 1)
         raise SettingError(
-            f"test windows must have {settings.weeks} windows before them and lie in the archive of "
-            f"{archive.n_windows}; {archive.corpus.windows[windows[0]]} has {windows[0]}"
+            f"test windows must have {weeks} windows before them and lie in the archive of {archive.n_windows}; "
+            f"{archive.corpus.windows[at]} has {at}"
         )
     return [
         Task(str(corpus), str(work), subject, settings, test_window=window)
@@ -207,7 +209,8 @@ def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, 
         for key, rows in totals.items()
     }
     proposed = {k: list(v) for k, v in answer.lists.items()} if answer.lists is not None else list(answer.words)
-    return {"proposed": proposed, "scores": means, "seconds": round(answer.seconds, 2)}
+    together = None if answer.together is None else list(answer.together[:top])
+    return {"proposed": proposed, "together": together, "scores": means, "seconds": round(answer.seconds, 2)}
 
 
 def run_closed_case(task: Task) -> Plain:

@@ -14,7 +14,7 @@ import numpy as np
 
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
-from klda.evaluation.archive import Archive, capped
+from klda.evaluation.archive import RAREST, Archive, capped
 from klda.evaluation.oracle import best_keywords, best_single_keywords
 from klda.evaluation.subjects import Subject
 from klda.policies.candidates import assemble_candidates
@@ -29,6 +29,8 @@ from klda.types import Budget, KeywordSet
 NEXT_WEEK = {"labels-next-week": best_keywords, "labels-next-week-singly": best_single_keywords}
 ORACLES = ("labels-last-week", *NEXT_WEEK)
 """References that see labels: not policies, and named so that nobody takes them for one."""
+STATIC = "static"
+"""The yardstick: it keeps the first list for ever, also where a forecast says that it will bring too many posts."""
 CAP_FACTOR = 1.5
 
 
@@ -41,28 +43,30 @@ class LoopSettings:
     """Posts that may be collected in a window."""
     sample_rate: float = 0.0
     """Share of the stream that the policy may look at unfiltered."""
-    min_count: int = 3
+    min_count: int = RAREST
     """Rarer words share the placeholder; collections of a few hundred posts a window have few frequent words."""
     n_candidates: int = 60
 
 
 @dataclass(frozen=True)
 class WeekResult:
-    """What one window of a closed loop brought; measures against labels are None where there are none."""
+    """What one window of a closed loop brought; None is what cannot be measured: nothing was caught, or to be found."""
 
     window: str
     keywords: tuple[str, ...]
     volume: int
     matched: int
     """Posts that the list matched, before the cap."""
+    relevant: int | None
+    """Posts of the window that are on the subject."""
     recall: float | None
     precision: float | None
     f1: float | None
-    retention: float
+    retention: float | None
     """Overlap of its words with those that the first list collects in the same window; 1 is all."""
-    novelty: float
+    novelty: float | None
     """Share of the collected posts that the first list would have missed."""
-    drift: float
+    drift: float | None
     """Distance of its words from the founding windows; 0 is none, 1 shares no word."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,16 +113,16 @@ def run_closed_loop(
                 volume=len(caught),
                 matched=len(matched),
                 **against_labels(archive, subject.labels, window, caught),
-                retention=float(np.minimum(words, _word_share(archive, static)).sum()),
-                novelty=float(np.mean(~np.isin(caught, static))) if len(caught) else 0.0,
-                drift=float(subject_distance(words[None], founding)[0]) if len(caught) else 1.0,
+                retention=float(np.minimum(words, _word_share(archive, static)).sum()) if len(static) else None,
+                novelty=float(np.mean(~np.isin(caught, static))) if len(caught) else None,
+                drift=float(subject_distance(words[None], founding)[0]) if len(caught) and founding.any() else None,
             )
         )
         if window == windows[-1]:
             break
         if policy == "labels-last-week":
             keywords = best_keywords(archive, window, subject.labels, settings.max_terms) or keywords
-        elif not isinstance(policy, str):
+        elif not isinstance(policy, str) and policy.name != STATIC:
             budget = Budget(max_terms=settings.max_terms, max_posts=most)
             seen = (lists, collected, sampled)
             keywords = _next_list(archive, policy, *seen, windows[0], settings, budget, generator, viral)
@@ -183,14 +187,18 @@ def _word_share(archive: Archive, positions: Ints) -> Floats:
     return share
 
 
-def against_labels(archive: Archive, labels: frozenset[str], window: int, caught: Ints) -> dict[str, float | None]:
-    """Recall, precision and F1 of what was caught in a window, against the posts that carry one of these labels."""
+def against_labels(archive: Archive, labels: frozenset[str], window: int, caught: Ints) -> dict[str, Any]:
+    """Posts on the subject, recall, precision and F1 of what was caught in a window, by posts with these labels.
+
+    Where no post is on the subject there is nothing to find, and recall and F1 say nothing.
+    """
     if not labels:
-        return {"recall": None, "precision": None, "f1": None}
+        return {"relevant": None, "recall": None, "precision": None, "f1": None}
     relevant = archive.on_topic(labels, window)
     hits = len(np.intersect1d(caught, relevant, assume_unique=True))
     return {
+        "relevant": len(relevant),
         "recall": hits / len(relevant) if len(relevant) else None,
-        "precision": hits / len(caught) if len(caught) else 0.0,
-        "f1": 2 * hits / (len(caught) + len(relevant)) if len(caught) + len(relevant) else 0.0,
+        "precision": hits / len(caught) if len(caught) else None,
+        "f1": 2 * hits / (len(caught) + len(relevant)) if len(relevant) else None,
     }

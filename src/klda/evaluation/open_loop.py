@@ -65,9 +65,9 @@ def open_loop_case(
 ) -> Case:
     """The case of one subject and one test window, with `weeks` windows of history before it."""
     first = test_window - weeks
-    if first < 0 or test_window >= archive.n_windows:
+    if weeks < 1 or first < 0 or test_window >= archive.n_windows:
         raise SettingError(
-            f"test window {test_window} needs {weeks} windows before it; the archive has {archive.n_windows} windows"
+            f"test window {test_window} needs {max(weeks, 1)} windows before it; the archive has {archive.n_windows}"
         )
     lists, positions, notes = _collected(archive, subject, first, test_window, history, viral, generator)
     seen = archive.seen(positions, lists, first_window=first)

@@ -39,6 +39,8 @@ from klda.types import Progress, silent
 UNTRAINED, UNIGRAM, EARLIER, LAST, SAME = MODELS = ("untrained", "unigram", "klda", "lda-last", "lda-same")
 """KLDA as it starts; word frequencies, KLDA and LDA of earlier windows; LDA of the test window, cross-fitted."""
 SCORES = ("log_likelihood", "completion")
+LEAST_GAP = 1e-6
+"""Nats a token by which the same-window LDA has to be ahead of the unigram for a share of the way to mean something."""
 MOST_SCORED = 2000
 """Documents of the test window that are scored; models of that window may read all of it."""
 
@@ -117,7 +119,7 @@ def gap_closed(model: float, unigram: float, same: float) -> float:
     >>> round(gap_closed(model=-6.5, unigram=-7.0, same=-6.0), 2)
     0.5
     """
-    return (model - unigram) / (same - unigram) if same > unigram else nan
+    return (model - unigram) / (same - unigram) if same - unigram > LEAST_GAP else nan
 
 
 def unigram(history: Corpus) -> LDA:

@@ -105,7 +105,10 @@ def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: i
         entry[result["policy"]] = means | {
             "cap": result["cap"],
             "last_list": weeks[-1]["keywords"] if weeks else [],
-            "weeks": [{"window": week["window"]} | {m: _rounded(week[m]) for m in LOOP_MEASURES} for week in weeks],
+            "weeks": [
+                {"window": week["window"], "relevant": week["relevant"]} | {m: _rounded(week[m]) for m in LOOP_MEASURES}
+                for week in weeks
+            ],
         }
     return summary
 

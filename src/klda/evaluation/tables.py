@@ -18,7 +18,7 @@ from klda.corpus.corpus import Corpus
 from klda.corpus.encoding import encode
 from klda.evaluation.kept import Plain
 from klda.evaluation.metrics import keyword_level, set_level
-from klda.evaluation.open_loop import Case
+from klda.evaluation.open_loop import Answer, Case
 from klda.evaluation.truth import top_lists
 
 Cell = str | int | float | None | Mapping[str, float | None]
@@ -130,13 +130,13 @@ def keyword_level_tables(cases: Sequence[Plain], tops: Sequence[int]) -> list[Ta
     for name in names:
         rows = []
         for case in cases:
-            proposed = case["answers"].get(name, {}).get("proposed", {})
             truth = case["truth"]["raw"]
-            level = {top: keyword_level(top_lists(proposed, top), top_lists(truth, top)) for top in tops}
+            proposed = {top: _lists(case["answers"].get(name, {}), top) for top in tops}
+            level = {top: keyword_level(proposed[top], top_lists(truth, top)) for top in tops}
             rows += [
                 (
                     f"{keyword} ({case['subject']})",
-                    *(_words(proposed.get(keyword, ())[:top]) for top in tops),
+                    *(_words(proposed[top].get(keyword, ())) for top in tops),
                     *(_words(true[:top]) for top in tops),
                     *(_known(level[top][keyword].accuracy) if true else None for top in tops),
                 )
@@ -186,6 +186,14 @@ def random_words(case: Plain, generator: np.random.Generator) -> list[str]:
         taken.update(word for words in lists for word in words)
     left = [word for word in case["candidates"] if word not in taken]
     return [left[i] for i in generator.permutation(len(left))[:RANDOM_SIZE]]
+
+
+def _lists(answer: Plain, top: int) -> Mapping[str, Sequence[str]]:
+    """The lists of an answer that was kept, as the backtest counted them when so many words were asked for."""
+    together = answer.get("together")
+    kept = Answer("", answer.get("proposed", {}), (), 0.0, None if together is None else tuple(together))
+    found = kept.proposed(top)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _subjects(cases: Sequence[Plain]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -156,6 +156,7 @@ def _cases(monitor: Monitor, request: Request, work: Path) -> list[Task]:
 def _corpus(monitor: Monitor, request: Request, windows: Sequence[Window], subject: Subject) -> Corpus:
     """All posts that are known of these windows, or for a closed loop those of the unfiltered sample."""
     from klda.corpus.corpus import Corpus
+    from klda.evaluation.archive import RAREST
     from klda.monitor.learning import Both
 
     store, settings = monitor.posts(), monitor.settings
@@ -163,8 +164,9 @@ def _corpus(monitor: Monitor, request: Request, windows: Sequence[Window], subje
     posts = sample if request.loop == "closed" else Both(store.read(windows), sample)
     if request.loop == "closed" and not len(sample):
         raise DataError("a closed loop is replayed on the unfiltered sample, and this monitor keeps none")
+    text = replace(settings.text(), min_count=min(settings.text().min_count, RAREST))
     corpus = Corpus.from_posts(
-        posts, subject.keywords, window=monitor.windowing, settings=settings.text(), adjacent=settings.adjacent
+        posts, subject.keywords, window=monitor.windowing, settings=text, adjacent=settings.adjacent
     )
     if request.loop == "closed" and len(corpus) < FEWEST_A_WINDOW * corpus.n_windows:
         raise DataError(

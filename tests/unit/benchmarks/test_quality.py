@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import quality
 from benchmarks.quality import _archives
-from benchmarks.quality_figures import closed_figures, shock_recall
+from benchmarks.quality_figures import closed_figures, open_figures, shock_recall
 from benchmarks.quality_page import tables
 from klda.corpus.simulation import World, write
 from klda.errors import SettingError
@@ -18,9 +18,7 @@ from klda.types import KeywordSet
 
 
 def _weeks(recalls: list[float], posts: list[float]) -> dict[str, list[dict[str, float]]]:
-    """Weeks of a list that is never wrong, so that its volume tells how many posts there were."""
-    weeks = [{"recall": r, "precision": 1.0, "volume": r * n, "f1": r} for r, n in zip(recalls, posts, strict=True)]
-    return {"weeks": weeks}
+    return {"weeks": [{"recall": recall, "relevant": n} for recall, n in zip(recalls, posts, strict=True)]}
 
 
 def test_recall_in_shocks_is_that_of_weeks_with_twice_the_usual_posts() -> None:
@@ -52,6 +50,26 @@ def test_a_split_that_no_subject_has_is_an_error(tmp_path: Path) -> None:
         _archives(argparse.Namespace(data=tmp_path, only=None, split="scroe"))
 
 
+def test_a_shock_that_the_first_list_misses_is_one() -> None:
+    posts = [100.0, 100.0, 100.0, 400.0, 400.0]
+    found = {"static": _weeks([0.5, 0.5, 0.5, 0.0, 0.2], posts), "klda": _weeks([0.5, 0.5, 0.5, 0.3, 0.3], posts)}
+    assert shock_recall({"subjects": {"surveillance": found}}) == pytest.approx(3.0)
+
+
+def test_advice_is_held_against_that_of_viral_on_the_cases_that_both_answered() -> None:
+    def answer(accuracy: float) -> dict[str, Any]:
+        scores = {"accuracy": accuracy, "coverage": accuracy}
+        return {"scores": {f"{reading}/{top}": scores for reading in ("raw", "corrected") for top in (2, 3)}}
+
+    cases = [
+        {"counts": True, "answers": {"klda": answer(0.2), "viral": {"error": "nothing to learn from", "scores": {}}}},
+        {"counts": True, "answers": {"klda": answer(0.8), "viral": answer(0.4)}},
+        {"counts": False, "answers": {"klda": answer(0.0), "viral": answer(1.0)}},
+    ]
+    figures = open_figures({"policies": {}, "corrected": {"policies": {}}, "cases": cases}, "raw")
+    assert (figures["accuracy_vs_viral"], figures["coverage_vs_viral"], figures["skill"]) == (2.0, 2.0, None)
+
+
 def test_without_a_shock_there_is_no_such_figure() -> None:
     posts = [100.0, 110.0, 90.0]
     calm = {"static": _weeks([0.5, 0.5, 0.5], posts), "klda": _weeks([0.6, 0.6, 0.6], posts)}
@@ -59,7 +77,7 @@ def test_without_a_shock_there_is_no_such_figure() -> None:
 
 
 def test_weeks_without_a_post_on_the_subject_are_no_shocks() -> None:
-    silent: Any = {"recall": None, "precision": 0.0, "volume": 0.0, "f1": None}
+    silent: Any = {"recall": None, "relevant": 0}
     found = {}
     for name, recall in (("static", 0.2), ("klda", 0.5)):
         found[name] = {"weeks": [silent, *_weeks([recall], [100.0])["weeks"], silent]}
@@ -112,7 +130,7 @@ def test_lists_own_their_filter_without_and_with_a_sample(tmp_path: Path, monkey
     archive = write(World(weeks=4, posts_per_week=200, seed=1), tmp_path / "posts.parquet")
     subjects = [Subject("health", KeywordSet.of("hospital", "doctor"), frozenset({"health"}))]
     monkeypatch.setattr(quality, "FEW_LOOPS", ("static", "labels-next-week"))
-    given = argparse.Namespace(quick=False, loops="static,random", work=tmp_path / "work")
+    given = argparse.Namespace(quick=False, loops="static,random", work=tmp_path / "work", language="en")
     without, sampled, *_ = quality.with_labels(archive, subjects, given, map)
     found = without() | sampled()
     assert found["closed_loop"]["policies"].keys() == {"static", "random"}
@@ -120,3 +138,40 @@ def test_lists_own_their_filter_without_and_with_a_sample(tmp_path: Path, monkey
     assert len(list((tmp_path / "work").glob("*/closed-*"))) == 2, "other settings are other results"
     page = tables({"posts": found})
     assert page.index("Closed loop:") < page.index("Closed loop, with a sample:")
+
+
+def test_an_archive_that_cannot_be_replayed_says_why_and_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, weeks in (("long", 4), ("short", 1)):
+        write(World(weeks=weeks, posts_per_week=200, seed=1), tmp_path / f"{name}.parquet")
+        subjects = [{"name": "health", "keywords": ["hospital", "doctor"]}]
+        (tmp_path / f"subjects_{name}.json").write_text(json.dumps({"subjects": subjects}), encoding="utf-8")
+    monkeypatch.setattr(quality, "QUICK_POLICIES", "counting,random")
+    arguments = ["quality", "--quick", "--data", str(tmp_path), "--work", str(tmp_path / "work"), "--jobs", "1"]
+    monkeypatch.setattr("sys.argv", arguments)
+    quality.main()
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)["archives"]
+    assert found["short"] == {"error": "all posts are of one week; it takes two to tell what the next one brings"}
+    assert "short: all posts are of one week" in printed.err
+    assert found["long"]["open_loop"]["n_cases"] + found["long"]["open_loop"]["n_left_out"] == 1
+
+
+def test_subjects_without_labels_are_in_the_open_loop_beside_those_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def named(replay: object, subjects: list[Subject], *_: object, **__: object) -> dict[str, Any]:
+        return {"of": [subject.name for subject in subjects]}
+
+    monkeypatch.setattr(quality, "_open", named)
+    monkeypatch.setattr(quality, "_closed", named)
+    archive = write(World(weeks=3, posts_per_week=100, seed=1), tmp_path / "posts.parquet")
+    subjects = [
+        Subject("health", KeywordSet.of("hospital", "doctor"), frozenset({"health"})),
+        Subject("racing", KeywordSet.of("horse", "race")),
+    ]
+    given = argparse.Namespace(quick=False, loops=None, work=tmp_path / "work", language="en")
+    closed, sampled, every, listed = (part() for part in quality.with_labels(archive, subjects, given, map))
+    assert closed["of"] == sampled["with_sample"]["of"] == ["health"]
+    assert every["of"] == listed["list_only"]["of"] == ["health", "racing"]

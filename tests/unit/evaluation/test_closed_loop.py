@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
+from klda.evaluation.archive import RAREST
 from klda.evaluation.closed_loop import ORACLES, LoopSettings, against_labels, run_closed_loop
 from klda.evaluation.oracle import MIN_POSTS, best_keywords, best_single_keywords
+from klda.evaluation.subjects import Subject
 from klda.policies.proposal import Proposal
+from klda.policies.registry import policy
 from klda.types import KeywordSet
 
 OTHERS = KeywordSet.of("today", "horse")
@@ -139,9 +144,35 @@ def test_a_reference_word_by_word_takes_those_with_the_best_f1_of_their_own(arch
     assert best_single_keywords(archive, 2, frozenset({"health"}), max_terms=4).texts == tuple(chosen)
 
 
-def test_without_labels_nothing_is_said_of_them_and_an_empty_catch_is_imprecise(archive):
+def test_what_cannot_be_measured_is_no_number(archive):
     nothing = np.empty(0, dtype=np.int64)
     assert set(against_labels(archive, frozenset(), 0, nothing).values()) == {None}
-    assert against_labels(archive, frozenset({"health"}), 0, nothing) == {"recall": 0.0, "precision": 0.0, "f1": 0.0}
+    empty = against_labels(archive, frozenset({"health"}), 0, nothing)
+    assert empty == {"relevant": empty["relevant"], "recall": 0.0, "precision": None, "f1": 0.0}
+    assert empty["relevant"] == np.count_nonzero(archive.labels[archive.positions(0)] == "health") > 0
     nowhere = against_labels(archive, frozenset({"no such label"}), 0, archive.positions(0))
-    assert nowhere == {"recall": None, "precision": 0.0, "f1": 0.0}
+    assert nowhere == {"relevant": 0, "recall": None, "precision": 0.0, "f1": None}
+
+
+def test_a_week_in_which_nothing_was_caught_says_nothing_of_words(archive):
+    silent = Subject("silence", KeywordSet.of("nobody says this"), frozenset({"health"}))
+    for week in loop(archive, silent, policy("static")):
+        assert (week.volume, week.precision, week.retention, week.novelty, week.drift) == (0, None, None, None, None)
+
+
+class Pessimist(Switching):
+    """Is told apart from the yardstick by its name alone."""
+
+    name = "static"
+
+
+def test_the_yardstick_keeps_the_first_list_whatever_a_forecast_says(archive, health):
+    asked = Pessimist()
+    lists = {week.keywords for week in loop(archive, health, asked, cap=1)}
+    assert lists == {health.keywords.texts}
+    assert not asked.shown, "it was not even asked"
+
+
+def test_no_replay_asks_for_rarer_words_than_an_archive_keeps(archive):
+    assert LoopSettings().min_count >= RAREST
+    assert inspect.signature(archive.seen).parameters["min_count"].default >= RAREST

@@ -60,7 +60,8 @@ def loops():
             "policy": policy,
             "cap": 9,
             "weeks": [
-                {"window": f"2026-01-{week:02}", "keywords": []} | dict(zip(LOOP_MEASURES, row, strict=True))
+                {"window": f"2026-01-{week:02}", "keywords": [], "relevant": 9}
+                | dict(zip(LOOP_MEASURES, row, strict=True))
                 for week, row in enumerate(generator.random((5, len(LOOP_MEASURES))).tolist(), start=1)
             ],
         }

@@ -73,6 +73,15 @@ def test_table_4_gives_the_papers_rows():
     assert rows["playing"][4:] == (0.0, pytest.approx(0.33, abs=0.005))
 
 
+def test_table_4_counts_a_list_that_was_chosen_as_a_whole_as_the_backtest_does():
+    lists = {"game": ["map", "tonight", "fun"], "playing": ["fun", "tonight"]}
+    chosen = {"klda": {"proposed": lists, "together": ["tonight", "fun", "map"], "scores": {}}}
+    (table,) = keyword_level_tables([STREAMING | {"answers": chosen}], (2, 3))
+    rows = {str(row[0]).split()[0]: row[1:] for row in table.rows}
+    assert rows["game"][:2] == ("tonight, fun", "map, tonight, fun")
+    assert rows["playing"][:2] == ("fun, tonight", "fun, tonight")
+
+
 def test_table_5_has_each_policy_and_the_papers_random_set():
     two, three = set_level_tables([STREAMING], (2, 3))
     assert two.columns == ("", "klda", "viral", RANDOM)

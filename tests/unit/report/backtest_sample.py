@@ -71,6 +71,7 @@ def closed_sample(labelled: bool = True) -> dict[str, Any]:
                     "window": f"2013-{2 + w // 4:02d}-{1 + 7 * (w % 4):02d}",
                     "keywords": [f"{subject} {name} {i}" for i in range(4)],
                     "volume": int(300 + 30 * generator.normal()),
+                    "relevant": 400 if labelled else None,
                     "recall": _share(level, generator) if labelled else None,
                     "precision": _share(level, generator) if labelled else None,
                     "f1": _share(level, generator) if labelled else None,

@@ -132,7 +132,7 @@ def test_one_policy_without_comparison_makes_a_page() -> None:
     assert "counting" in Page(render_backtest(closed_summary(results, ("counting",)), title="Backtest")).text
 
 
-_MEASURES = ("recall", "precision", "f1", "retention", "novelty", "drift")
+_MEASURES = ("relevant", "recall", "precision", "f1", "retention", "novelty", "drift")
 
 
 def test_the_file_is_written(tmp_path: Path) -> None:
