@@ -28,9 +28,7 @@ def frequent_vocabulary(corpus: Corpus, min_count: int = 10) -> Vocabulary:
 
     A corpus cut out of a larger one knows the larger one's words; a replay must not, or it would look ahead.
     """
-    seen = np.zeros(len(corpus.vocabulary), dtype=np.int64)
-    np.add.at(seen, corpus.documents.words, corpus.documents.counts)
-    kept = [i for i in np.flatnonzero(seen >= min_count).tolist() if i != 0]
+    kept = [i for i in np.flatnonzero(_seen(corpus) >= min_count).tolist() if i != 0]
     old = corpus.vocabulary
     return Vocabulary(
         words=(PLACEHOLDER, *(old.words[i] for i in kept)),
@@ -38,6 +36,23 @@ def frequent_vocabulary(corpus: Corpus, min_count: int = 10) -> Vocabulary:
         form_counts=((), *(old.form_counts[i] for i in kept)),
         language=old.language,
     )
+
+
+def most_frequent_vocabulary(corpus: Corpus, n_words: int) -> Vocabulary:
+    """The words that occur most often in the corpus's own documents, at most so many: all of them if there are no more.
+
+    Of words that occur equally often, either all have room or none.
+    """
+    seen = np.sort(_seen(corpus))[::-1]
+    there_is_room = len(seen) - 1 <= n_words  # the placeholder is no word
+    return frequent_vocabulary(corpus, 1 if there_is_room else int(seen[n_words]) + 1)
+
+
+def _seen(corpus: Corpus) -> NDArray[np.int64]:
+    """How often each word occurs in the documents. # (V,)"""
+    seen = np.zeros(len(corpus.vocabulary), dtype=np.int64)
+    np.add.at(seen, corpus.documents.words, corpus.documents.counts)
+    return seen
 
 
 def _renumbered(documents: Documents, new_index: NDArray[np.int32]) -> Documents:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from klda.model.bags import Bags
-from klda.model.coherence import leading_npmi, leading_words
+from klda.model.coherence import leading_npmi, leading_words, mean_of_pairs
 from klda.selection.arrays import Floats
 
 
@@ -27,15 +27,15 @@ class TopicQuality:
 def topic_quality(topic_word: Floats, documents: Bags, n_top: int = 10) -> TopicQuality:
     """The quality of topics, judged by how their top words occur together in these documents.
 
-    `topic_word` is (K, V); documents are the reference, best ones that the topics were not fitted on.
+    `topic_word` is (K, V), with the place that rare words share first, which is no top word; documents are the
+    reference, best ones that the topics were not fitted on.
     """
     leading = leading_words(topic_word, n_top)  # (K, n_top)
-    pairs = np.triu_indices(leading.shape[1], k=1)
     together = leading_npmi(leading, documents, topic_word.shape[1])
     return TopicQuality(
-        npmi=float(np.mean([npmi[pairs].mean() for npmi in together])),
+        npmi=float(np.mean([mean_of_pairs(npmi) for npmi in together])),
         c_v=float(np.mean([_mean_cosine_to_sum(npmi) for npmi in together])),
-        diversity=len(np.unique(leading)) / leading.size,
+        diversity=len(np.unique(leading)) / max(leading.size, 1),
     )
 
 
@@ -44,4 +44,4 @@ def _mean_cosine_to_sum(vectors: Floats) -> float:
     total = vectors.sum(axis=0)
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(total)
     cosines = np.divide(vectors @ total, norms, out=np.zeros(len(vectors)), where=norms > 0)
-    return float(cosines.mean())
+    return float(cosines.mean()) if len(cosines) else 0.0

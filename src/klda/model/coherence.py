@@ -15,18 +15,21 @@ def coherence(topic_word: Floats, documents: Bags, *, n_top: int = 10) -> Floats
     −1: never together; 0: as often as chance has it; 1: only together.
 
     >>> from klda.model.bags import TokenBags
-    >>> documents = TokenBags.of([[0, 1], [0, 1], [2, 3], [2, 3]])
-    >>> coherence(np.array([[0.4, 0.4, 0.1, 0.1], [0.4, 0.1, 0.4, 0.1]]), documents, n_top=2)
+    >>> documents = TokenBags.of([[1, 2], [1, 2], [3, 4], [3, 4]])
+    >>> coherence(np.array([[0, 0.4, 0.4, 0.1, 0.1], [0, 0.4, 0.1, 0.4, 0.1]]), documents, n_top=2)
     array([ 1., -1.])
     """
     leading = leading_words(topic_word, n_top)
-    pairs = np.triu_indices(leading.shape[1], k=1)
-    return np.array([npmi[pairs].mean() for npmi in leading_npmi(leading, documents, topic_word.shape[1])])
+    return np.array([mean_of_pairs(npmi) for npmi in leading_npmi(leading, documents, topic_word.shape[1])])
 
 
-def leading_words(topic_word: Floats, n_top: int) -> NDArray[np.int64]:
-    """The most probable words of each topic. # (K, n_top)"""
-    return np.argsort(-topic_word, axis=1, kind="stable")[:, :n_top]
+def leading_words(topic_word: NDArray[np.floating], n_top: int) -> NDArray[np.int64]:
+    """The most probable words of each topic, without the place that rare words share, which is no word. # (K, n_top)
+
+    >>> leading_words(np.array([[0.5, 0.1, 0.4]]), 2)
+    array([[2, 1]])
+    """
+    return 1 + np.argsort(-topic_word[:, 1:], axis=1, kind="stable")[:, :n_top]
 
 
 def leading_npmi(leading: NDArray[np.int64], documents: Bags, n_words: int) -> list[Floats]:
@@ -34,6 +37,12 @@ def leading_npmi(leading: NDArray[np.int64], documents: Bags, n_words: int) -> l
     shape = (len(documents.indptr) - 1, n_words)
     present = csr_array((np.ones(len(documents.words)), documents.words, documents.indptr), shape=shape).tocsc()
     return [npmi((present[:, words].T @ present[:, words]).toarray() / shape[0]) for words in leading]
+
+
+def mean_of_pairs(npmi: Floats) -> float:
+    """The mean over pairs of words; 0, as chance has it, where a vocabulary is too small for a pair. # (n, n) → ()"""
+    pairs = npmi[np.triu_indices(len(npmi), k=1)]
+    return float(pairs.mean()) if len(pairs) else 0.0
 
 
 def npmi(joint: Floats) -> Floats:

@@ -16,6 +16,7 @@ from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
 from klda.model import prior, scores
 from klda.model.bags import Floats
+from klda.model.coherence import leading_words
 from klda.model.data import TrainingData, training_data
 from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
@@ -78,10 +79,9 @@ class Fitted:
         rare words share is no word and is left out.
         """
         matrix = self.topic_word(keywords)
-        order = 1 + np.argsort(-matrix[:, 1:], axis=1, kind="stable")[:, :n_words]
         return [
             [(self.vocabulary_.display(int(word)), float(row[word])) for word in best]
-            for row, best in zip(matrix, order, strict=True)
+            for row, best in zip(matrix, leading_words(matrix, n_words), strict=True)
         ]
 
     def keyword_log_probability(self, keywords: Iterable[str | Keyword]) -> float:

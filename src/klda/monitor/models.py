@@ -11,16 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from klda.corpus.corpus import Corpus
-from klda.corpus.recode import frequent_vocabulary, recoded
+from klda.corpus.recode import most_frequent_vocabulary, recoded
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import FormatError
 from klda.monitor.model_files import drop_models
 from klda.monitor.monitor import Monitor
 from klda.policies.klda import KLDAPolicy
-from klda.policies.word_counts import word_counts
 from klda.store.layout import window_name
 from klda.store.schema import new_id
 from klda.types import Progress, Window
@@ -71,8 +68,7 @@ class RecordedKLDA(KLDAPolicy):
 
     def _words(self, news: Corpus, known: Vocabulary) -> Vocabulary:
         """What is known, and behind it the frequent words of the news."""
-        counts = np.sort(word_counts(news))[::-1]
-        found = frequent_vocabulary(news, int(counts[min(self.n_words, len(counts) - 1)]) + 1)
+        found = most_frequent_vocabulary(news, self.n_words)
         forms = zip(found.words[1:], found.forms[1:], found.form_counts[1:], strict=True)
         return known.extend({w: dict(zip(f, n, strict=True)) for w, f, n in forms if w not in known})
 

@@ -127,11 +127,12 @@ def _shares(documents: Documents, weights: Floats, n_windows: int) -> Floats:
 
 def _words(corpus: Corpus, model: LDA) -> list[tuple[str, ...]]:
     """The words that set each topic apart; keywords are left out, as every post has them."""
+    from klda.model.coherence import leading_words  # a collector need not read scipy.sparse
+
     common = model.topic_word.mean(axis=0)  # (V,)
     shown = model.topic_word * np.log(model.topic_word / common)  # (K, V)
-    shown[:, 0] = -1.0  # the placeholder is no word
     shown[:, corpus.keyword_words.values] = -1.0
-    leading = np.argsort(-shown, axis=1, kind="stable")[:, :N_WORDS]  # (K, n_words)
+    leading = leading_words(shown, N_WORDS)  # (K, n_words)
     return [tuple(corpus.vocabulary.display(int(word)) for word in row) for row in leading]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.corpus.recode import frequent_vocabulary, recoded
+from klda.corpus.recode import most_frequent_vocabulary, recoded
 from klda.errors import DataError
 from klda.policies.company import beside_which, breaking, judged, sighted, untried_tags
 from klda.policies.evidence import Evidence
@@ -169,9 +169,7 @@ class KLDAPolicy(ScoredPolicy):
             half_life=2 * self.half_life,
             random_state=seed,
         )
-        counts = np.sort(word_counts(history))[::-1]
-        least = int(counts[min(self.n_words, len(counts) - 1)]) + 1
-        corpus = recoded(history, frequent_vocabulary(history, least))
+        corpus = recoded(history, most_frequent_vocabulary(history, self.n_words))
         return model.fit(corpus, progress=progress) if self.fit is None else self.fit(model, corpus, progress)
 
 

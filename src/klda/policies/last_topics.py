@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from klda.corpus.corpus import Corpus
+from klda.model.coherence import leading_words
 from klda.model.lda import fit_lda
 from klda.policies.choices import Choices, Topics, patterns
 from klda.selection.arrays import Floats, Ints
@@ -41,8 +42,7 @@ def with_topics(choices: Choices, history: Corpus, *, seed: int = 0) -> Choices:
 def _words(topic_word: Floats, history: Corpus, current: Ints) -> tuple[tuple[str, ...], ...]:
     """The first words of each topic: those that it has often, and more often than the topics together."""
     shown = topic_word * np.log(topic_word / topic_word.mean(axis=0))  # (K, V)
-    shown[:, 0] = 0.0  # the placeholder is no word
     for column in current.tolist():
         shown[:, history.keyword_words[column]] = 0.0
-    leading = np.argsort(-shown, axis=1, kind="stable")[:, :N_WORDS]
+    leading = leading_words(shown, N_WORDS)
     return tuple(tuple(history.vocabulary.display(int(word)) for word in row) for row in leading)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, concatenated
+from klda.model.coherence import leading_words
 from klda.policies.evidence import Evidence
 from klda.policies.ranked import Ranking, RankingPolicy, posts_of_list
 from klda.policies.word_graph import WordGraph
@@ -92,8 +93,8 @@ def _over_candidates(of_word: Floats, posts: Corpus) -> Floats:
 def _reasons(evidence: Evidence, topics: LDA, shares: Floats, parts: Floats) -> list[str]:
     """The topic that gives each candidate most of its score, in words."""
     vocabulary = evidence.history.vocabulary
-    shown = np.argsort(-topics.topic_word[:, 1:], axis=1, kind="stable")[:, :3] + 1  # without the placeholder
-    words = [", ".join(vocabulary.display(int(word)) for word in row) for row in shown]
+    leading = leading_words(topics.topic_word, 3)
+    words = [", ".join(vocabulary.display(int(word)) for word in row) for row in leading]
     return [
         f"strongest in the topic of {words[topic]}, {shares[topic]:.0%} of the list's posts"
         for topic in parts.argmax(axis=0).tolist()

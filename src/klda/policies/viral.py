@@ -65,6 +65,8 @@ class Viral:
         seed = int(generator.integers(2**31))
         last = history.window(-1)
         last = last.take(last.carrying(current))
+        if not len(last):  # the list caught nothing: there is no post to predict anything of
+            return []
         viral = self._virality(history, seed).predict(last.posts, last.documents.post)
         spreading = last.take(np.flatnonzero(viral))
         counts = word_counts(spreading)

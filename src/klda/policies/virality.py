@@ -105,8 +105,11 @@ class Virality:
         both = self.examples.known & new.known
         users, counts = np.unique(self.examples.user, return_counts=True)
         busiest = users[np.argsort(-counts, kind="stable")[:MOST_USERS]]
+        lone = min(self.viral.sum(), (~self.viral).sum()) == 1  # cannot be held out to stop early and learnt from too
         classifier = HistGradientBoostingClassifier(
-            categorical_features=[0] if both[0] else None, random_state=self.seed
+            categorical_features=[0] if both[0] else None,
+            early_stopping=False if lone else "auto",
+            random_state=self.seed,
         )
         with threadpool_limits(1):  # its threads spin: beside other work they cost many times what they save
             classifier.fit(_columns(self.examples, both, busiest), self.viral)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from klda.corpus.corpus import Corpus
+from klda.model.coherence import leading_words
 from klda.model.lda import fit_lda
 from klda.report.content import Topic
 from klda.types import KeywordSet
@@ -26,11 +25,9 @@ def topics_of(
     model = fit_lda(wanted.documents, len(wanted.vocabulary), n_topics, seed=seed, iterations=100)
     share = model.infer(wanted.documents).mean(axis=0)  # (K,)
     shown = model.topic_word.copy()
-    shown[:, 0] = 0.0  # the placeholder is no word
     shown[:, wanted.keyword_words.values] = 0.0
-    leading = np.argsort(-shown, axis=1, kind="stable")[:, :n_words]  # (K, n_words)
     found = [
-        Topic(float(share[k]), tuple(wanted.vocabulary.display(int(word)) for word in leading[k]))
-        for k in range(n_topics)
+        Topic(float(share[k]), tuple(wanted.vocabulary.display(int(word)) for word in leading))
+        for k, leading in enumerate(leading_words(shown, n_words))
     ]
     return tuple(sorted(found, key=lambda topic: -topic.share))

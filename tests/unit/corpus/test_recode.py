@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.corpus.recode import frequent_vocabulary, recoded
+from klda.corpus.recode import frequent_vocabulary, most_frequent_vocabulary, recoded
 from klda.corpus.text import TextSettings
 from klda.types import Post
 
@@ -54,6 +54,25 @@ def test_the_frequent_vocabulary_counts_only_the_documents_at_hand():
     whole = corpus(["mask shop"] * 3 + ["shop law"] * 9)
     assert set(frequent_vocabulary(whole, min_count=3).words) == {"<rare>", "mask", "shop"}
     assert set(frequent_vocabulary(whole.take(slice(0, 2)), min_count=3).words) == {"<rare>"}
+
+
+def test_the_most_frequent_words_are_all_of_them_where_there_is_room():
+    whole = corpus(["mask shop rule", "mask shop law"])
+    for n_words in (4, 99):
+        assert most_frequent_vocabulary(whole, n_words).words == whole.vocabulary.words
+
+
+def test_words_that_occur_equally_often_are_kept_together_or_not_at_all():
+    whole = corpus(["mask shop rule", "mask shop law"])
+    assert set(most_frequent_vocabulary(whole, 3).words) == {"<rare>", "mask", "shop"}
+    assert set(most_frequent_vocabulary(whole, 2).words) == {"<rare>", "mask", "shop"}
+    assert set(most_frequent_vocabulary(whole, 1).words) == {"<rare>"}
+
+
+def test_words_that_only_other_documents_have_are_not_among_the_most_frequent():
+    whole = corpus(["mask shop", "mask law"])
+    for n_words in (2, 99):
+        assert set(most_frequent_vocabulary(whole.take(slice(0, 1)), n_words).words) == {"<rare>", "mask", "shop"}
 
 
 def test_a_document_without_words_stays_a_document():

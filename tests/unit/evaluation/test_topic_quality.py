@@ -41,9 +41,9 @@ def test_words_that_every_document_has_say_nothing_about_each_other():
 
 
 def test_topics_whose_words_occur_together_are_more_coherent_than_mixed_ones():
-    lists = [[0, 1, 2]] * 30 + [[3, 4, 5]] * 30
-    together = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]], dtype=float)
-    mixed = np.array([[1, 0, 0, 1, 0, 1], [0, 1, 1, 0, 1, 0]], dtype=float)
+    lists = [[1, 2, 3]] * 30 + [[4, 5, 6]] * 30
+    together = np.array([[0, 1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1]], dtype=float)
+    mixed = np.array([[0, 1, 0, 0, 1, 0, 1], [0, 0, 1, 1, 0, 1, 0]], dtype=float)
     good = topic_quality(together, documents(lists), n_top=3)
     bad = topic_quality(mixed, documents(lists), n_top=3)
     assert good.npmi == pytest.approx(1.0)
@@ -52,17 +52,32 @@ def test_topics_whose_words_occur_together_are_more_coherent_than_mixed_ones():
 
 
 def test_c_v_is_the_mean_cosine_of_each_words_npmi_with_that_of_all_together():
-    lists = [[0, 1, 2]] * 20 + [[0, 1]] * 10 + [[2, 3]] * 10 + [[3]] * 20
-    (npmi,) = leading_npmi(np.arange(3)[None], documents(lists), 4)
+    lists = [[1, 2, 3]] * 20 + [[1, 2]] * 10 + [[3, 4]] * 10 + [[4]] * 20
+    (npmi,) = leading_npmi(np.arange(1, 4)[None], documents(lists), 5)
     whole = npmi.sum(axis=0)
     cosines = [row @ whole / np.sqrt((row @ row) * (whole @ whole)) for row in npmi]
-    topic = np.array([[3.0, 2.0, 1.0, 0.0]])
+    topic = np.array([[0.0, 3.0, 2.0, 1.0, 0.0]])
     assert topic_quality(topic, documents(lists), n_top=3).c_v == pytest.approx(np.mean(cosines))
 
 
 def test_diversity_is_one_for_distinct_topics_and_falls_when_they_repeat():
-    lists = [[0, 1, 2, 3]] * 5 + [[0, 1]] * 5
-    same = np.array([[2, 1, 0, 0], [2, 1, 0, 0]], dtype=float)
-    other = np.array([[2, 1, 0, 0], [0, 0, 2, 1]], dtype=float)
+    lists = [[1, 2, 3, 4]] * 5 + [[1, 2]] * 5
+    same = np.array([[0, 2, 1, 0, 0], [0, 2, 1, 0, 0]], dtype=float)
+    other = np.array([[0, 2, 1, 0, 0], [0, 0, 0, 2, 1]], dtype=float)
     assert topic_quality(same, documents(lists), n_top=2).diversity == 0.5
     assert topic_quality(other, documents(lists), n_top=2).diversity == 1.0
+
+
+def test_the_place_that_rare_words_share_is_never_a_top_word():
+    lists = [[1, 2, 3]] * 30 + [[4, 5, 6]] * 30 + [[1, 4]] * 5
+    topics = np.array([[0, 3, 2, 1, 0, 0, 0], [0, 0, 0, 0, 3, 2, 1]], dtype=float)
+    often = topics.copy()
+    often[:, 0] = 9.0
+    plain = topic_quality(topics, documents(lists), n_top=3)
+    assert plain.diversity == 1.0
+    assert topic_quality(often, documents([[0, *row] for row in lists]), n_top=3) == plain
+
+
+def test_topics_of_no_word_at_all_have_no_quality():
+    found = topic_quality(np.ones((2, 1)), documents([[0], [0]]))
+    assert (found.npmi, found.c_v, found.diversity) == (0.0, 0.0, 0.0)

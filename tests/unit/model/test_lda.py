@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -111,12 +113,13 @@ def test_the_mean_distribution_is_the_mean_over_seeds_and_topics(blocks: np.ndar
 
 
 def test_true_topics_are_more_coherent_than_mixed_ones(blocks: np.ndarray) -> None:
-    documents = simulated(300, blocks, 3)
-    mixed = np.arange(20).reshape(4, 5).T.ravel()  # words 0, 5, 10, 15, 1, …: every five in a row mix all topics
-    shuffled = np.zeros_like(blocks)
+    true = np.roll(blocks, 1, axis=1)  # no word in the first place, which is that of rare ones
+    documents = simulated(300, true, 3)
+    mixed = 1 + np.arange(20).reshape(4, 5).T.ravel()  # words 1, 6, 11, 16, 2, …: every five in a row mix all topics
+    shuffled = np.zeros_like(true)
     for k in range(4):
         shuffled[k, mixed[5 * k : 5 * k + 5]] = 0.2
-    assert coherence(blocks, documents, n_top=5).min() > 0.3
+    assert coherence(true, documents, n_top=5).min() > 0.3
     assert coherence(shuffled, documents, n_top=5).max() < 0.1
 
 
@@ -142,12 +145,29 @@ def test_the_log_likelihood_is_exact_with_one_topic_and_a_bound_with_several() -
 
 
 def test_coherence_is_the_mean_over_pairs_of_leading_words() -> None:
-    documents = TokenBags.of([[0, 1], [0, 1, 2], [0], [3]])
-    row = np.array([[0.4, 0.3, 0.2, 0.1]])
+    documents = TokenBags.of([[1, 2], [1, 2, 3], [1], [4]])
+    row = np.array([[0.0, 0.4, 0.3, 0.2, 0.1]])
     p = {(0, 1): 2 / 4, (0, 2): 1 / 4, (1, 2): 1 / 4}
     single = [3 / 4, 2 / 4, 1 / 4]
     npmi = [np.log(v / (single[i] * single[j])) / -np.log(v) for (i, j), v in p.items()]
     np.testing.assert_allclose(coherence(row, documents, n_top=3), [np.mean(npmi)])
+
+
+def test_the_place_that_rare_words_share_never_counts_for_coherence(blocks: np.ndarray) -> None:
+    true = np.roll(blocks, 1, axis=1)
+    documents = simulated(200, true, 3)
+    rare = [[0, *documents.words[start:stop]] for start, stop in pairwise(documents.indptr.tolist())]
+    often = true.copy()
+    often[:, 0] = 1.0  # ahead of every word, in every topic and every document
+    found = coherence(often, TokenBags.of(rare), n_top=5)
+    np.testing.assert_allclose(found, coherence(true, documents, n_top=5))
+
+
+@pytest.mark.parametrize("n_words", [1, 2])
+def test_a_number_of_topics_is_found_where_there_is_no_pair_of_words(n_words: int) -> None:
+    documents = TokenBags.of([[0, n_words - 1]] * 6)
+    np.testing.assert_array_equal(coherence(np.full((3, n_words), 1 / n_words), documents), np.zeros(3))
+    assert choose_n_topics(documents, documents, n_words, seed=0, candidates=(2, 3), iterations=5) == 2
 
 
 def test_the_number_of_topics_is_found(blocks: np.ndarray) -> None:
@@ -156,9 +176,10 @@ def test_the_number_of_topics_is_found(blocks: np.ndarray) -> None:
     def progress(stage: str, done: int, total: int | None = None, **facts: float) -> None:
         seen.append(facts["n_topics"])
 
-    documents = simulated(600, np.repeat(blocks[:, :20], 2, axis=1) / 2, 4)  # ten words in each of four topics
+    ten_each = np.repeat(np.roll(blocks, 1, axis=1), 2, axis=1) / 2  # ten words in each of four topics
+    documents = simulated(600, ten_each, 4)
     train, test = (take(documents, half) for half in halves(len(documents.indptr) - 1, seed=0))
-    assert choose_n_topics(train, test, 40, seed=0, candidates=(8, 2, 4), progress=progress) == 4
+    assert choose_n_topics(train, test, ten_each.shape[1], seed=0, candidates=(8, 2, 4), progress=progress) == 4
     assert seen == [2, 4, 8]
 
 

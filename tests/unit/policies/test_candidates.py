@@ -31,6 +31,13 @@ def test_the_papers_union_is_earlier_keywords_viral_words_and_frequent_nouns(cor
     assert {word.text for word in words} & set(found.keywords.texts)
 
 
+def test_candidates_are_found_where_no_post_of_the_last_window_carries_the_list(corpus, current):
+    never = KeywordSet.of("xylophone")
+    found = assembled(corpus.with_history([*[current] * (corpus.n_windows - 1), never]), never, size=20)
+    assert set(found.origin.values()) == {"current", "history", "nouns"}
+    assert not found.notes
+
+
 def test_no_stem_stands_twice_and_the_typed_form_wins(corpus):
     typed = KeywordSet.of("patient", "hospitals")
     found = assembled(corpus, typed, sources=("nouns", "hashtags"), size=40)

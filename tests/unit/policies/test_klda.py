@@ -11,7 +11,8 @@ from klda.evaluation.open_loop import answer_of
 from klda.model.klda import KLDA
 from klda.policies.klda import SETS_PER_KEYWORD, KLDAPolicy, _averaged, _topic_shares, expected_words
 from klda.policies.word_counts import keyword_word_counts, recency, word_counts
-from klda.types import Budget, KeywordSet
+from klda.types import Budget, KeywordSet, Progress
+from tests.unit.policies.few_posts import weekly
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,20 @@ def test_expected_words_are_as_many_as_were_counted(model: KLDA, corpus: Corpus)
     assert np.isfinite(
         expected_words(model, every_word, keyword_word_counts(every_word), background, np.random.default_rng(0))
     ).all()
+
+
+def test_a_small_history_keeps_all_of_its_words() -> None:
+    """Also those that it has only once, which are most of them."""
+    history = weekly(["the doctor was late", "health for all"], ["doctor and nurse"], keywords=("doctor", "health"))
+    trained: list[KLDA] = []
+
+    def fit(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:
+        trained.append(model.fit(corpus, progress=progress))
+        return trained[-1]
+
+    policy = KLDAPolicy(n_topics=2, iterations=1, fit=fit)
+    policy.propose(history, history.candidates, history.candidates, Budget(), generator=np.random.default_rng(0))
+    assert trained[0].vocabulary_.words == history.vocabulary.words
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 
@@ -7,13 +9,23 @@ from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.errors import DataError
 from klda.policies.viral import Viral
-from klda.types import Budget, KeywordSet
+from klda.types import Budget, KeywordSet, Post
 
 
 @pytest.fixture(scope="module")
 def without_counts(corpus: Corpus, current: KeywordSet) -> Corpus:
     posts = (corpus.posts[row] for row in range(0, len(corpus.posts), 2))
     return Corpus.from_posts((type(p)(p.id, p.time, p.text, p.author) for p in posts), current)
+
+
+@pytest.fixture(scope="module")
+def without_a_last_word(corpus: Corpus, current: KeywordSet) -> Corpus:
+    """The last window has posts, of a candidate that is not on the list."""
+    posts = [corpus.posts[row] for row in corpus.documents.post]
+    begin = corpus.windows[-1].start
+    later = [Post(f"coffee-{i}", begin + timedelta(minutes=i), "coffee in the morning") for i in range(5)]
+    candidates = [*current, "coffee"]
+    return Corpus.from_posts([*(post for post in posts if post.time < begin), *later], candidates)
 
 
 def recommended(policy: Viral, history: Corpus, current: KeywordSet) -> list[str]:
@@ -46,6 +58,23 @@ def test_the_list_stays_when_nothing_is_recommended(history, current, candidates
     found = policy.propose(history, current, candidates, Budget(), generator=np.random.default_rng(0))
     assert found.next_keywords == current
     assert any("the list stays" in note for note in found.notes)
+
+
+def test_nothing_is_recommended_where_no_post_of_the_last_window_carries_the_list(without_a_last_word, current):
+    assert len(without_a_last_word.window(-1))
+    assert recommended(Viral(topic_share=0.0), without_a_last_word, current) == []
+    found = Viral().propose(
+        without_a_last_word, current, without_a_last_word.candidates, Budget(), generator=np.random.default_rng(0)
+    )
+    assert found.next_keywords == current
+
+
+def test_posts_without_a_word_recommend_nothing(corpus, current):
+    last = corpus.windows[-1].start
+    posts = [corpus.posts[row] for row in corpus.documents.post]
+    only = [Post(f"the-{i}", last + timedelta(minutes=i), "the and of") for i in range(5)]
+    history = Corpus.from_posts([*(post for post in posts if post.time < last), *only], ["the", *current])
+    assert recommended(Viral(topic_share=0.0), history, KeywordSet.of("the")) == []
 
 
 def test_without_counts_of_reposts_it_says_so(without_counts, current):

@@ -103,6 +103,15 @@ def test_learnt_on_one_archive_it_uses_the_features_that_another_has():
     assert Virality.learn(table, everything(table), DECISION).predict(new, everything(new)).tolist() == [True, False]
 
 
+@pytest.mark.parametrize("common", [0, 50])
+def test_a_single_example_of_a_kind_among_very_many_ends_nothing(common):
+    """From ten thousand posts on, the classifier would hold some of each kind out, which takes two of each."""
+    table = PostTable.of(post(i, 40, common if i else 50 - common) for i in range(10_001))
+    new = PostTable.of([post(1, 1, None)])
+    found = Virality.learn(table, everything(table), DECISION).predict(new, everything(new))
+    assert found.tolist() == [common == 50]
+
+
 def test_users_who_are_unknown_are_judged_by_the_rest():
     table = popular_authors(n_authors=7)
     new = PostTable.of([post(1, 1, None, author="stranger", followers=12_000)])
