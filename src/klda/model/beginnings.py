@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from klda.errors import DataError
 from klda.model.data import TrainingData, gathered
 from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Settings
@@ -35,6 +36,11 @@ def find_n_topics(data: TrainingData, *, seed: int, progress: Progress = silent,
 def first_parameters(parts: Split, settings: Settings, workers: Workers = ALONE) -> Parameters:
     """Parameters before training, from the frequencies of the documents that will be trained on."""
     whole = totals(parts.training, workers)
+    if not whole.n_tokens:
+        raise DataError(
+            "no document to train on has a word: stop words, numbers and web addresses are none; give keywords "
+            "whose posts say more, or keep stop words with TextSettings(keep_stop_words=True)"
+        )
     return initial_parameters(
         settings,
         n_words=parts.training.n_words,

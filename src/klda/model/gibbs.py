@@ -66,13 +66,12 @@ def gibbs_schedule(iteration: int, *, period: int = 100, long: int = 1000) -> in
     return long if iteration % period == 0 else 1
 
 
-def negative_phase(state: Tensor, *, weight: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The chains' estimate of ∇_θ log Z, times `weight` (the paper's c_neg). # (C, Q) → (Q,)
+def negative_phase(state: Tensor, *, dtype: torch.dtype = torch.float32) -> Tensor:
+    """The chains' estimate of ∇_θ log Z. # (C, Q) → (Q,)
 
-    ∇_θ log p̃(z) = z, so it is the share of chains that hold each keyword. With a weight below 1, a keyword
-    more frequent than the weight has no finite θ: the paper's 0.1 leaves p_kw uncalibrated.
+    ∇_θ log p̃(z) = z, so it is the share of chains that hold each keyword.
 
-    >>> negative_phase(torch.tensor([[True, False], [True, True]]), weight=0.1)
-    tensor([0.1000, 0.0500])
+    >>> negative_phase(torch.tensor([[True, False], [True, True]]))
+    tensor([1.0000, 0.5000])
     """
-    return weight * state.to(dtype).mean(0)
+    return state.to(dtype).mean(0)

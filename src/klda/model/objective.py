@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from klda.errors import SettingError
-from klda.model import bound, prior
+from klda.model import bound, gibbs, prior
 from klda.model.bags import Floats
 from klda.model.batches import Batch
 from klda.model.expectation import expectation
@@ -167,9 +167,10 @@ def row_keyword_log_probability(
         rate = (
             prior.log_partition_gradient(theta, settings.keyword_penalty, **allowed)
             if chains is None
-            else chains.to(theta.dtype).mean(0)
+            else gibbs.negative_phase(chains, dtype=theta.dtype)
         )  # (Q,)  ∇ log Z
-    # The value is always the exact log Z; a term that is 0 carries its gradient, times c_neg.
+    # The value is always the exact log Z; a term that is 0 carries its gradient, times c_neg. With c_neg below 1, a
+    # keyword in a larger share of the documents than that has no finite θ: the paper's 0.1 leaves p_kw uncalibrated.
     slope = torch.dot(theta - theta.detach(), settings.negative_weight * rate)
     return energy - (log_z + slope)
 

@@ -258,7 +258,7 @@ class Trainer:
     def _check(self) -> None:
         """Looks at the held-out documents, keeps the best parameters, and decides whether to stop."""
         state, settings, position = self.state, self.settings, self.state.position
-        if not len(self.data.held_out):
+        if not self.data.held_out.lengths.sum():  # nobody to watch, or nobody who says a word
             state.keep_as_best()
             return
         value = held_out_bound(

@@ -13,7 +13,6 @@ from klda.selection.anchor import (
 from klda.selection.budget import Limits
 from klda.selection.calibration import calibrated_forecast, running_forecasts
 from klda.selection.choose import ChosenSet, choose_set
-from klda.selection.closed_form import expected_kl
 from klda.selection.divergences import DIVERGENCES, Divergence, divergence
 from klda.selection.forecast import forecast_posts
 from klda.selection.frequency import (
@@ -24,7 +23,7 @@ from klda.selection.frequency import (
     union_window_counts,
     window_counts,
 )
-from klda.selection.frontier import Frontier, non_dominated, trace_frontier
+from klda.selection.frontier import Frontier, trace_frontier
 from klda.selection.high_frequency import (
     gained_counts,
     gained_words,
@@ -35,7 +34,6 @@ from klda.selection.high_frequency import (
 )
 from klda.selection.interval import Interval
 from klda.selection.joint import chances, extend_jointly
-from klda.selection.novelty import emerging_words
 from klda.selection.overlap import Share, UnionVolume
 from klda.selection.sampling_noise import ExpectedScores, expected_scores
 from klda.selection.sets import SetProblem, SetScore, set_problem
@@ -65,8 +63,6 @@ __all__ = [
     "distinctive",
     "divergence",
     "document_counts",
-    "emerging_words",
-    "expected_kl",
     "expected_scores",
     "extend",
     "extend_jointly",
@@ -84,7 +80,6 @@ __all__ = [
     "lost_counts",
     "lost_words",
     "mixture",
-    "non_dominated",
     "rank_extensions",
     "running_forecasts",
     "set_problem",

@@ -125,13 +125,11 @@ def extend_scored(
     penalty: float = LOSS_PENALTY,
     min_frequency: float = FREQUENCY_THRESHOLD,
     allowed: Bools | None = None,
-    concentration: Floats | None = None,
 ) -> tuple[Extensions, ExpectedScores]:
     """Extensions by the scores that next window is expected to measure, and those scores with their intervals.
 
     As `extend`, with the expected divergence and the expected R in place of their point values; `tokens`, `prior`,
-    `strength`, `draws` and `concentration` are those of `expected_scores`. Candidates that are too rare or not
-    `allowed` are not drawn.
+    `strength` and `draws` are those of `expected_scores`. Candidates that are too rare or not `allowed` are not drawn.
     """
     if threshold is None:
         threshold = high_frequency_threshold(distributions)
@@ -150,7 +148,6 @@ def extend_scored(
         divergence=divergence,
         retention=retention,
         penalty=penalty,
-        concentration=concentration,
         needed=needed,
     )
     found = rank_extensions(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from klda.errors import SettingError
-from klda.selection.arrays import Bools, Floats, Ints
+from klda.selection.arrays import Floats, Ints
 from klda.selection.budget import Limits
 from klda.selection.choose import ChosenSet, choose_set
 from klda.selection.sets import SetProblem
@@ -19,8 +19,6 @@ class Frontier:
 
     settings: Floats  # (S,) ascending
     sets: tuple[ChosenSet, ...]
-    efficient: Bools  # (S,)
-    """Whether no other set of the frontier has more of one and as much of the other."""
 
     def at(self, novelty: float) -> ChosenSet:
         """The set of the nearest setting, without any work: what a dial in a page shows while it turns."""
@@ -52,19 +50,7 @@ def trace_frontier(
     settings = np.linspace(0.0, 1.0, n_settings)
     found = [choose_set(problem, limits, novelty=float(setting), current=current) for setting in settings]
     sets = tuple(_best(problem, found, float(setting)) for setting in settings)
-    scores = np.array([[chosen.score.retention, chosen.score.novelty] for chosen in sets])  # (S, 2)
-    return Frontier(settings, sets, non_dominated(scores))
-
-
-def non_dominated(scores: Floats) -> Bools:
-    """Which points (S, 2), more being better in both columns, no other point beats in one without losing in the other.
-
-    >>> non_dominated(np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.4], [0.0, 1.0]]))
-    array([ True,  True, False,  True])
-    """
-    as_good = (scores[:, None] >= scores[None]).all(axis=2)  # (S, S)
-    better = (scores[:, None] > scores[None]).any(axis=2)
-    return np.asarray(~(as_good & better).any(axis=0))
+    return Frontier(settings, sets)
 
 
 def _best(problem: SetProblem, found: list[ChosenSet], novelty: float) -> ChosenSet:

@@ -39,8 +39,6 @@ class ExpectedScores:
     divergence: Interval
     distance: Interval
     """High-frequency distance R."""
-    retains: Floats
-    """Probability that R ≥ 0."""
 
 
 def expected_scores(
@@ -56,16 +54,14 @@ def expected_scores(
     divergence: str = "kl",
     retention: float = RETENTION_RATE,
     penalty: float = LOSS_PENALTY,
-    concentration: Floats | None = None,
     needed: Bools | None = None,
     coverage: float = COVERAGE,
 ) -> ExpectedScores:
     """Expected divergence and R of candidates from current keywords, under next window's sample size.
 
     `distributions` (Q, V) are predicted; `tokens` (Q,) are the words expected in each keyword's posts; `prior` (V,) and
-    `strength` smooth the drawn counts as the truth is smoothed; `threshold` is o_h. `concentration` (Q,), when given,
-    says how many tokens each prediction is worth, and the distributions themselves are then drawn too. Only candidates
-    `needed` (Q,) are drawn: those too rare to be chosen are not worth the time.
+    `strength` smooth the drawn counts as the truth is smoothed; `threshold` is o_h. Only candidates `needed` (Q,)
+    are drawn: those too rare to be chosen are not worth the time.
 
     >>> words = np.array([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1], [0.6, 0.3, 0.1]])
     >>> scores = expected_scores(words, np.array([900.0, 900.0, 9.0]), np.array([0]), prior=np.full(3, 1 / 3),
@@ -89,7 +85,6 @@ def expected_scores(
         divergence=divergence,
         retention=retention,
         penalty=penalty,
-        concentration=concentration,
     )
     divergences, distances = (np.array(each) for each in zip(*drawn, strict=True))  # (draws, n, rows)
 
@@ -99,9 +94,7 @@ def expected_scores(
         mean[:, rows], deviation[:, rows] = values.mean(axis=0), values.std(axis=0, ddof=1)
         return Interval.normal(mean, deviation, coverage)
 
-    retains = np.zeros((len(current), len(distributions)))
-    retains[:, rows] = (distances >= 0).mean(axis=0)
-    return ExpectedScores(spread(divergences, np.inf), spread(distances, -np.inf), retains)
+    return ExpectedScores(spread(divergences, np.inf), spread(distances, -np.inf))
 
 
 def draw_scores(
@@ -117,7 +110,6 @@ def draw_scores(
     divergence: str = "kl",
     retention: float = RETENTION_RATE,
     penalty: float = LOSS_PENALTY,
-    concentration: Floats | None = None,
 ) -> Iterator[tuple[Floats, Floats]]:
     """Divergence and R of candidates `rows` (m,) from current keywords in one drawn window after the other. # (n, m)
 
@@ -130,8 +122,6 @@ def draw_scores(
 
     def drawn(keywords: Ints, tokens: Floats) -> Floats:
         expected = distributions[keywords].astype(np.float64)  # (b, V)
-        if concentration is not None:
-            expected = generator.standard_gamma(concentration[keywords, None] * expected)
         counts = generator.multinomial(np.rint(tokens[keywords]).astype(np.int64), _normalised(expected))
         return from_counts(counts.astype(np.float64), prior, strength)
 

@@ -57,8 +57,3 @@ def test_rare_keywords_empty_the_chains_only_where_that_is_allowed(allow_empty: 
     chains = gibbs.start_chains(3, generator, allow_empty=allow_empty)
     sizes = gibbs.gibbs_steps(chains, torch.full((3,), -30.0), 2.0, 200, generator, allow_empty=allow_empty)
     assert set(sizes.sum(1).tolist()) == ({0} if allow_empty else {1})
-
-
-def test_the_negative_phase_is_weighted() -> None:
-    chains = torch.tensor([[True, False], [True, True]])
-    torch.testing.assert_close(gibbs.negative_phase(chains, weight=0.1), 0.1 * gibbs.negative_phase(chains))

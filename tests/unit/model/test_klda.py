@@ -19,7 +19,7 @@ from klda.corpus.vocabulary import PLACEHOLDER
 from klda.errors import DataError, SettingError, TrainingError
 from klda.model.klda import KLDA
 from klda.model.settings import Settings
-from tests.unit.model.small import QUICK, corpus_of, random_data
+from tests.unit.model.small import QUICK, corpus_of, data_of, random_data
 
 
 def test_every_setting_is_a_documented_parameter_with_the_same_default():
@@ -47,6 +47,13 @@ def test_a_bad_setting_is_named():
     for name, value in {"n_topics": 0, "batch_size": 0, "relaxation": "magic", "learning_rate": -1}.items():
         with pytest.raises(SettingError, match=name):
             KLDA(**(QUICK | {name: value})).fit(data)
+
+
+def test_documents_without_a_word_are_a_clear_error():
+    nothing = corpus_of(data_of([[]] * 20, [[0]] * 20, [[1]], 4))
+    for setting in ({}, {"held_out": 0.0}, {"relaxation": "gumbel", "partition": "gibbs"}, {"n_topics": "auto"}):
+        with pytest.raises(DataError, match=r"no document .*has a word"):
+            KLDA(**(QUICK | setting)).fit(nothing)
 
 
 def test_distributions_sum_to_one(model: KLDA):

@@ -245,6 +245,20 @@ def test_without_documents_there_is_nothing_to_train():
         split(random_data().take(np.zeros(0, dtype=np.int64)), QUICK)
 
 
+def test_watched_documents_without_a_word_are_as_none_to_watch():
+    """Where posts are few, one that says nothing may be all that is held out."""
+    training = random_data(n_documents=20)
+    silent = data_of([[], []], [[0], [1]], training.keyword_words.lists(), training.n_words)
+    runs = []
+    for held_out in (silent, silent.take(np.zeros(0, dtype=np.int64))):
+        run = trainer_of(training, replace(QUICK, held_out=0.0))
+        run.data = replace(run.data, held_out=held_out)
+        run.run()
+        runs.append(run.state)
+    assert runs[0].position.history == []
+    assert same(runs[0].tensors(), runs[1].tensors())
+
+
 def test_a_checkpoint_of_other_shapes_is_refused():
     one, other = trainer_of(random_data(), QUICK), trainer_of(random_data(n_words=9), QUICK)
     with pytest.raises(TrainingError, match="does not belong"):

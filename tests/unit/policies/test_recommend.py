@@ -149,6 +149,11 @@ def test_bad_input_is_a_clear_error(given, keywords, message):
         recommend(given, keywords, policy="counting")
 
 
+def test_posts_of_stop_words_alone_are_a_clear_error():
+    with pytest.raises(DataError, match=r"has a word.*keep_stop_words"):
+        recommend(posts(text="the {i} of and"), ["the"])
+
+
 def test_no_keywords_is_an_error():
     with pytest.raises(SettingError, match="at least one"):
         recommend(posts(), [], policy="counting")

@@ -3,11 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from klda.errors import SettingError
-from klda.selection import Limits, choose_set, non_dominated, trace_frontier
+from klda.selection import Limits, choose_set, trace_frontier
 from tests.unit.selection.strategies import seeds
 from tests.unit.selection.test_choose import _problem
 
@@ -28,13 +26,6 @@ def test_every_setting_has_at_least_the_value_of_choosing_for_it_alone(seed):
     for setting, chosen in zip(curve.settings, curve.sets, strict=True):
         assert chosen.value >= choose_set(problem, limits, novelty=float(setting)).value - 1e-12
         assert chosen.value == pytest.approx(problem.value(chosen.score, float(setting)))
-
-
-@given(hnp.arrays(np.float64, (6, 2), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0])))
-def test_efficient_points_are_those_that_no_other_beats(scores):
-    expected = [not any((other >= point).all() and (other > point).any() for other in scores) for point in scores]
-    assert non_dominated(scores).tolist() == expected
-    assert any(expected)
 
 
 def test_the_dial_shows_the_nearest_setting():
