@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 import torch
 from deltalake import write_deltalake
 
-from klda.cli.engines import FileReading, TaskPosts, source_files
+from klda.cli.engines import FileReading, source_files
 from klda.cli.inputs import Reading
 from klda.corpus.corpus import Corpus
 from klda.corpus.posts import PostTable
@@ -28,6 +27,7 @@ from klda.model.klda import KLDA
 from klda.scale.cluster import connected
 from klda.sources import read_posts
 from klda.types import KeywordSet
+from tests.integration.node_work import SlowReading, double
 from tests.integration.two_nodes import TwoNodes
 from tests.unit.model.in_threads import own, together
 
@@ -36,13 +36,20 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 KEYWORDS = KeywordSet.of("health", "hospital", "doctor", "horse", "racing", "climate", "rent", "space")
 SETTINGS = TextSettings(min_count=3)
 N_FILES = 8
+QUICK = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_TRAIN_V2_ENABLED": "1",
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
+    "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",  # nodes are lost without notice here
+    "RAY_health_check_initial_delay_ms": "500",
+    "RAY_health_check_period_ms": "300",  # a lost node is noticed in two seconds, not in fifteen
+}
 
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[TwoNodes]:
-    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TRAIN_V2_ENABLED": "1", "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2"}
-    before = {name: os.environ.get(name) for name in quiet}
-    os.environ.update(quiet)
+    before = {name: os.environ.get(name) for name in QUICK}
+    os.environ.update(QUICK)
     two = TwoNodes()
     try:
         two.whole()
@@ -100,14 +107,6 @@ def same_corpus(one: Corpus, other: Corpus) -> None:
             np.testing.assert_array_equal(array, getattr(other, part).arrays()[name], err_msg=f"{part}.{name}")
 
 
-class SlowReading(FileReading):
-    """Takes long enough for a node to be lost in the middle."""
-
-    def __call__(self, files: Sequence[tuple[Path, bool]]) -> TaskPosts:
-        time.sleep(0.5)
-        return super().__call__(files)
-
-
 def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
     nodes: TwoNodes, files: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -148,59 +147,13 @@ def test_a_delta_table_and_parquet_at_an_address_are_read_like_files(nodes: TwoN
     same_corpus(Corpus.load(tmp_path / "out"), corpus)
 
 
-def model(batch_size: int) -> KLDA:
-    return KLDA(
-        n_topics=3,
-        hidden=(8,),
-        batch_size=batch_size,
-        relaxation="enumerate",
-        pretraining_iterations=30,
-        max_iterations=30,
-        check_every=10,
-        patience=None,
-    )
-
-
-def parameters(trained: KLDA) -> dict[str, torch.Tensor]:
-    return trained.parameters_.tensors()
-
-
-def test_two_workers_equal_two_in_one_process_bit_for_bit_also_when_a_node_is_lost(
-    nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path
-):
-    from klda.scale.training import train
-
-    nodes.whole()
-    here = together(2, lambda workers: model(16).fit(own(corpus, workers), workers=workers))[0]
-    lost = nodes.lose_when(lambda: len(list(tmp_path.glob("run/ray/checkpoint_*/worker-1.json"))) >= 2)
-    found = train(model(16), saved, tmp_path / "run", workers=2)
-    assert not lost.is_alive()
-    assert found.history_ == here.history_
-    assert all(torch.equal(tensor, parameters(here)[name]) for name, tensor in parameters(found).items())
-
-
-def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoNodes, saved: Path, tmp_path: Path):
-    from klda.scale.training import train
-
-    empty = tmp_path / "empty"
-    Corpus.load(saved).take(np.arange(0)).save(empty)
-    with pytest.raises(DataError, match=r"^the corpus has no document that carries a candidate"):
-        train(model(16), empty, tmp_path / "run")
-
-
-def _double(number: int) -> int:
-    if number < 0:
-        raise DataError(f"{number} is negative")
-    return 2 * number
-
-
 def test_tasks_give_what_map_gives_and_raise_what_it_raises(nodes: TwoNodes):
     from klda.scale.tasks import task_map
 
-    assert list(task_map(ordered=True)(_double, range(6))) == [0, 2, 4, 6, 8, 10]
-    assert sorted(task_map()(_double, range(6))) == [0, 2, 4, 6, 8, 10]
+    assert list(task_map(ordered=True)(double, range(6))) == [0, 2, 4, 6, 8, 10]
+    assert sorted(task_map()(double, range(6))) == [0, 2, 4, 6, 8, 10]
     with pytest.raises(DataError, match=r"^-1 is negative$"):
-        list(task_map()(_double, [1, -1]))
+        list(task_map()(double, [1, -1]))
 
 
 def test_commands_give_on_ray_what_they_give_here(
@@ -249,6 +202,46 @@ def test_commands_give_on_ray_what_they_give_here(
     timeless = [re.sub(r'"seconds": [0-9.]+', "", summary.stdout) for summary in summaries]
     assert timeless[0] == timeless[1]
     assert '"proposed"' in timeless[0]
+
+
+def model(batch_size: int) -> KLDA:
+    return KLDA(
+        n_topics=3,
+        hidden=(8,),
+        batch_size=batch_size,
+        relaxation="enumerate",
+        pretraining_iterations=30,
+        max_iterations=30,
+        check_every=10,
+        patience=None,
+    )
+
+
+def parameters(trained: KLDA) -> dict[str, torch.Tensor]:
+    return trained.parameters_.tensors()
+
+
+def test_two_workers_equal_two_in_one_process_bit_for_bit_also_when_a_node_is_lost(
+    nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path
+):
+    from klda.scale.training import train
+
+    nodes.whole()
+    here = together(2, lambda workers: model(16).fit(own(corpus, workers), workers=workers))[0]
+    lost = nodes.lose_when(lambda: len(list(tmp_path.glob("run/ray/checkpoint_*/worker-1.json"))) >= 2)
+    found = train(model(16), saved, tmp_path / "run", workers=2)
+    assert not lost.is_alive()
+    assert found.history_ == here.history_
+    assert all(torch.equal(tensor, parameters(here)[name]) for name, tensor in parameters(found).items())
+
+
+def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoNodes, saved: Path, tmp_path: Path):
+    from klda.scale.training import train
+
+    empty = tmp_path / "empty"
+    Corpus.load(saved).take(np.arange(0)).save(empty)
+    with pytest.raises(DataError, match=r"^the corpus has no document that carries a candidate"):
+        train(model(16), empty, tmp_path / "run")
 
 
 def test_training_and_advice_on_ray_are_those_made_here(

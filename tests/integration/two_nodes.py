@@ -14,9 +14,8 @@ class TwoNodes:
         from ray.cluster_utils import Cluster
 
         store = {"object_store_memory": 80 << 20}
-        self.cluster = Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False, **store}
-        )
+        alone = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}  # nobody looks on
+        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, **alone, **store})
         self.store, self.second = store, None
 
     def whole(self) -> None:
