@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -240,8 +241,10 @@ def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoN
 
     empty = tmp_path / "empty"
     Corpus.load(saved).take(np.arange(0)).save(empty)
+    interrupted = signal.getsignal(signal.SIGINT)
     with pytest.raises(DataError, match=r"^the corpus has no document that carries a candidate"):
         train(model(16), empty, tmp_path / "run")
+    assert signal.getsignal(signal.SIGINT) is interrupted, "Ctrl-C is not caught for a run that is over"
 
 
 def test_training_and_advice_on_ray_are_those_made_here(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,7 +67,8 @@ def train(
         ),
     )
     try:
-        trainer.fit()
+        with _interrupts_as_before():
+            trainer.fit()
     except ray.train.TrainingFailedError as error:
         raise TrainingError(f"training on Ray gave up after {MAX_FAILURES} failures: {error}") from error
     problem = storage / ERROR
@@ -74,6 +77,17 @@ def train(
         problem.unlink()
         raise getattr(klda.errors, found["type"])(found["message"])
     return KLDA.load(storage / RUN / TRAINED, device=model.device)
+
+
+@contextmanager
+def _interrupts_as_before() -> Iterator[None]:
+    """Ctrl-C means afterwards what it meant before: Ray Train would go on catching it for a run that is over."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def _train(config: dict[str, Any]) -> None:
