@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo --out demo
 
-# The order of the folders puts the long tests first; the many short ones then fill what is left on both cores.
+# tests/conftest.py and the order of the folders put long tests first; the many short ones then fill what is left on both cores.
 test: .venv/.installed-dev browser lint types layers
 	$(BIN)/python -m pytest -n auto --dist loadscope --no-loadscope-reorder
 

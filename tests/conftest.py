@@ -17,6 +17,13 @@ torch.set_num_threads(1)
 
 ARCHIVES = Path(__file__).parents[2] / "shared" / "data"
 
+LONGEST = "test_ray_cluster"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the longest file first: begun late, it would still run when everything else is done."""
+    items.sort(key=lambda item: item.path.stem != LONGEST)
+
 
 @pytest.fixture(scope="session")
 def archives() -> Path:
