@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ from hypothesis import settings
 settings.register_profile("klda", deadline=None)
 settings.load_profile("klda")
 
-# Tests run in as many processes as there are cores: more threads would only fight each other.
+# Tests run in as many processes as there are cores: more threads would only fight each other, also those of commands
+# that tests begin as processes of their own.
 torch.set_num_threads(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ARCHIVES = Path(__file__).parents[2] / "shared" / "data"
 
