@@ -151,6 +151,9 @@ def show(proposal: Proposal, output: ListFormat) -> None:
     print_table(f"Next keywords{window} ({proposal.policy})", ("", "keyword", "posts", "why"), rows)
     if proposal.expected_posts is not None:
         e = proposal.expected_posts
-        out.print(f"Expected posts: about {e.mean:,.0f} ({e.low:,.0f} to {e.high:,.0f}) a window", highlight=False)
+        text = f"about {e.mean:,.0f} ({e.low:,.0f} to {e.high:,.0f}) a window"
+        if proposal.at_least:
+            text = f"at least {e.mean:,.0f} a window; what added words bring besides, no list has shown: try a sample"
+        out.print(f"Expected posts: {text}", highlight=False)
     for note in proposal.notes:
         out.print(f"Note: {note}", style="dim", markup=False, highlight=False)

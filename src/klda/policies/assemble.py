@@ -52,6 +52,8 @@ def assemble(
     """The proposal to use the candidates at `chosen` next; `ranked` is the policy's order, `held` holds some back."""
     current = evidence.keywords(evidence.current)
     next_list = evidence.keywords(chosen)
+    # A filter that let nothing else in has shown of an added keyword the posts beside today's, and no others.
+    at_least = evidence.collected_only and not evidence.unseen and len(next_list - current) > 0
     return Proposal(
         policy=policy,
         current=current,
@@ -60,8 +62,9 @@ def assemble(
         keep=next_list & current,
         add=next_list - current,
         drop=current - next_list,
-        reasons=reasons_for(evidence, chosen, findings or {}, held or {}),
+        reasons=reasons_for(evidence, chosen, findings or {}, held or {}, at_least=at_least),
         expected_posts=evidence.expected_posts(chosen) if len(chosen) else None,
+        at_least=at_least,
         distance_from_subject=distance_from_subject,
         frontier=tuple(frontier),
         notes=(*notes, *_silent_keywords(evidence), *_untested_intervals(findings or {})),
@@ -97,9 +100,17 @@ class Facts(Protocol):
 
 
 def reasons_for(
-    facts: Facts, chosen: Ints, findings: Mapping[int, Finding], held: Mapping[int, str]
+    facts: Facts,
+    chosen: Ints,
+    findings: Mapping[int, Finding],
+    held: Mapping[int, str],
+    *,
+    at_least: bool = False,
 ) -> tuple[Reason, ...]:
-    """Why each keyword of a choice is kept or added, each that is missing from it dropped, and some held back."""
+    """Why each keyword of a choice is kept or added, each that is missing from it dropped, and some held back.
+
+    `at_least` says that the posts of added ones are those that today's list brings anyway.
+    """
     current = facts.current.tolist()
     actions: list[tuple[Action, list[int]]] = [
         ("keep", [column for column in chosen.tolist() if column in current]),
@@ -108,16 +119,19 @@ def reasons_for(
         ("hold", [column for column in held if column not in chosen and column not in current]),
     ]
     return tuple(
-        _reason(action, column, findings.get(column, Finding()), facts, held.get(column))
+        _reason(action, column, findings.get(column, Finding()), facts, held.get(column), at_least and action == "add")
         for action, columns in actions
         for column in columns
     )
 
 
-def _reason(action: Action, column: int, finding: Finding, facts: Facts, held: str | None) -> Reason:
+def _reason(
+    action: Action, column: int, finding: Finding, facts: Facts, held: str | None, at_least: bool = False
+) -> Reason:
     posts = facts.volume.at(column)
     why = {"hold": f"held back: {held}", "drop": held}.get(action) if held else None
-    parts = [why, finding.text, in_words(posts, facts.length)]
+    often = in_words(posts, facts.length) + (" beside the list, others unknown" if at_least else "")
+    parts = [why, finding.text, often]
     return Reason(
         keyword=facts.candidates[column],
         action=action,

@@ -66,20 +66,19 @@ class Judged:
 
     def out_of_place(self) -> dict[int, str]:
         """Why some of them would make the list worse by the posts that they bring, by column."""
-        return self._said(~(self.worth | self.in_place))
+        return self._said(~(self.worth | self.in_place), "brings more noise than news")
 
     def back_in_place(self, current: Ints) -> dict[int, str]:
         """What speaks for those that may stay and are not on the list, by column: they were before."""
         back = (self.worth | self.in_place) & ~np.isin(self.columns, current)
-        return {column: f"on the list before: {said}" for column, said in self._said(back).items()}
+        return self._said(back, "on the list before, and worth its posts")
 
-    def _said(self, rows: Bools) -> dict[int, str]:
+    def _said(self, rows: Bools, verdict: str) -> dict[int, str]:
         carry = np.where(self.company.first, "another", "one")
         return {
             int(self.columns[row]): (
-                f"about {self.share[row]:.0%} of its posts are on the subject, judged by how common a word it is and "
-                f"by its company: {self.company.rate[row]:.0%} of its posts carry {carry[row]} of the first keywords"
-                + self._spoken(int(row))
+                f"{verdict}, judged by how common a word it is and by its company: {self.company.rate[row]:.0%} of its "
+                f"posts carry {carry[row]} of the first keywords" + self._spoken(int(row))
             )
             for row in np.flatnonzero(rows)
         }
@@ -134,11 +133,11 @@ class Sighted:
 
     def unproven(self) -> dict[int, str]:
         """Why some of them would make the list worse by their posts, by column."""
-        return self._said(self.share < self.needed, "it would take")
+        return self._said(self.share < self.needed, "would bring more noise than news")
 
     def proven(self) -> dict[int, str]:
         """What speaks for the others, by column."""
-        return self._said(self.share >= self.needed, "enough for this list:")
+        return self._said(self.share >= self.needed, "worth its posts")
 
     def to_try(self, n_first: int) -> Ints:
         """Columns of the surest of them, the surest first: on the list they show what they are.
@@ -150,12 +149,11 @@ class Sighted:
         surest = np.argsort(-self.share, kind="stable")[:MOST_TRIED]
         return self.columns[surest[self.share[surest] >= self.needed]]
 
-    def _said(self, rows: Bools, limit: str) -> dict[int, str]:
+    def _said(self, rows: Bools, verdict: str) -> dict[int, str]:
         return {
             int(self.columns[row]): (
-                f"about {self.share[row]:.0%} of its posts would be on the subject ({limit} {self.needed:.0%}), judged "
-                f"by how common a word it is and by where it is seen: {self.company.rate[row]:.0%} of its known posts "
-                f"carry one of the first keywords"
+                f"{verdict}, judged by how common a word it is and by where it is seen: "
+                f"{self.company.rate[row]:.0%} of its known posts carry one of the first keywords"
             )
             for row in np.flatnonzero(rows)
         }
@@ -202,7 +200,10 @@ def breaking(evidence: Evidence, first: Ints) -> Ints:
     observed = history.observed.values.astype(np.int64)
     counts = window_counts(history.observed.indptr, observed, windows, history.n_windows, len(evidence.candidates))
     listed = np.intersect1d(first, evidence.current)
-    bursting = shared_bursts(counts.astype(np.float64), _beside(evidence.last, listed, BESIDE), len(listed))
+    about = windows[np.asarray(candidates_in(history)[:, listed].sum(axis=1)).ravel() > 0]
+    posts = np.bincount(about, minlength=history.n_windows).astype(np.float64)
+    beside = _beside(evidence.last, listed, BESIDE)
+    bursting = shared_bursts(counts.astype(np.float64), beside, len(listed), posts)
     found = np.setdiff1d(np.flatnonzero(bursting), evidence.current)
     frequency = frequencies(evidence, found)
     return found if frequency is None else found[frequency < EVERYDAY]

@@ -90,6 +90,8 @@ class Proposal:
     reasons: tuple[Reason, ...] = ()
     expected_posts: Estimate | None = None
     """Of the whole next list, a window."""
+    at_least: bool = False
+    """Whether added keywords bring posts besides that no list has shown, so that nobody can say how many."""
     distance_from_subject: float | None = None
     frontier: tuple[FrontierPoint, ...] = ()
     notes: tuple[str, ...] = ()
@@ -104,7 +106,8 @@ class Proposal:
         """What it advises, in a line; reasons, ranks and examples have names of their own."""
         steps = (("keep", self.keep), ("add", self.add), ("drop", self.drop))
         parts = [f"{name} {', '.join(words.texts)}" for name, words in steps if words]
-        posts = "" if self.expected_posts is None else f"; about {self.expected_posts.mean:,.0f} posts"
+        about = "at least" if self.at_least else "about"
+        posts = "" if self.expected_posts is None else f"; {about} {self.expected_posts.mean:,.0f} posts"
         return f"<Proposal of {self.policy}: {'; '.join(parts) or 'nothing'}{posts}>"
 
     @property

@@ -71,7 +71,9 @@ def summary(proposal: Proposal, budget: Budget) -> str:
     forecast = proposal.expected_posts
     if forecast is None:
         return text + "."
-    text += f". The new list should bring about {count(forecast.mean)} posts a window ({between(forecast)})"
+    about = "at least" if proposal.at_least else "about"
+    range_ = "" if proposal.at_least else f" ({between(forecast)})"
+    text += f". The new list should bring {about} {count(forecast.mean)} posts a window{range_}"
     if budget.max_posts:
         text += f", {percent(forecast.mean / budget.max_posts)} of the budget of {count(budget.max_posts)}"
     return text + "."

@@ -266,17 +266,20 @@ def less_company(known: Company, by_chance: Floats | float = 0.0, doubt: float =
     return np.asarray(known.first & (at_most < usual))
 
 
-def shared_bursts(counts: Floats, beside: Ints, n_listed: int) -> Bools:
+def shared_bursts(counts: Floats, beside: Ints, n_listed: int, posts: Floats) -> Bools:
     """Words that burst in the last window beside at least half of the keywords, and at least two. # (Q,)
 
     `counts` (Q, windows) are posts a window; `beside` (Q,) is beside how many of the `n_listed` first keywords that are
-    still on the list each word was seen in the last window, at least `BESIDE` times.
+    still on the list each word was seen in the last window, at least `BESIDE` times. `posts` (windows,) are those of
+    these keywords together: where twice as much is said of the subject, a word that is said twice as often is no news.
 
-    >>> shared_bursts(np.array([[0, 1, 30], [0, 1, 30], [20, 22, 30]]), np.array([4, 1, 4]), n_listed=6)
-    array([ True, False, False])
+    >>> counts, posts = np.array([[0, 1, 30], [0, 1, 30], [20, 22, 30], [40, 40, 90]]), np.array([100, 100, 200])
+    >>> shared_bursts(counts, np.array([4, 1, 4, 4]), n_listed=6, posts=posts)
+    array([ True, False, False, False])
     """
     if counts.shape[1] < 3:
         return np.zeros(len(counts), dtype=np.bool_)
-    before = counts[:, -7:-1].mean(axis=1)
+    growth = max(1.0, float(posts[-1]) / max(float(posts[-7:-1].mean()), 1.0))
+    before = growth * counts[:, -7:-1].mean(axis=1)
     rise = (counts[:, -1] - before) / np.sqrt(before + 1.0)
     return np.asarray((rise > BURST) & (counts[:, -1] >= FEWEST_BURSTING) & (beside >= max(2, (n_listed + 1) // 2)))

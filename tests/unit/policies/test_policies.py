@@ -184,6 +184,22 @@ def test_it_says_when_only_collected_posts_are_known(corpus, current, candidates
     assert not advice("counting", everything, current, candidates).notes
 
 
+def test_of_added_words_only_the_least_is_promised_where_no_list_has_shown_their_other_posts(
+    corpus, current, candidates
+):
+    collected = advice("frequent", corpus.without_apart().with_candidates(candidates), current, candidates)
+    added = [reason for reason in collected.reasons if reason.action == "add"]
+    assert collected.at_least
+    assert added
+    assert all(reason.text.endswith("beside the list, others unknown") for reason in added)
+    assert "; at least " in repr(collected)
+    everything = advice("frequent", corpus.with_candidates(candidates), current, candidates)
+    assert not everything.at_least
+    assert not any("others unknown" in reason.text for reason in everything.reasons)
+    stays = advice("static", corpus.without_apart().with_candidates(candidates), current, candidates)
+    assert not stays.at_least, "all posts of the list as it is were collected"
+
+
 def test_more_novelty_opens_more_ground(history, current, candidates):
     found = advice("counting", history, current, candidates)
     ground = [point.new_ground - point.retention for point in found.frontier]

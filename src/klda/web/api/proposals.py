@@ -83,6 +83,7 @@ class ProposalAnswer(ProposalSummary):
     next: list[str] = Field(description="The list to use next.")
     window: str | None = Field(description="Start of the window that it is for.")
     expected_posts: EstimateAnswer | None
+    at_least: bool = Field(description="Whether added keywords bring posts besides that no list has shown.")
     reasons: list[ReasonAnswer]
     frontier: list[FrontierAnswer]
     notes: list[str]
@@ -235,6 +236,7 @@ def _full(saved: SavedProposal) -> ProposalAnswer:
         next=list(proposal.next_keywords.texts),
         window=proposal.window,
         expected_posts=_estimate(proposal.expected_posts),
+        at_least=proposal.at_least,
         reasons=[_reason(reason) for reason in proposal.reasons],
         frontier=[FrontierAnswer.model_validate(point) for point in proposal.frontier],
         notes=list(proposal.notes),

@@ -68,6 +68,7 @@ def outlook(
     choices = weighable(monitor, saved)
     found = what_if(choices, keyword) if keyword else None
     content: dict[str, Any] = {"outlook": found, "budget": monitor.settings.budget, "today": _today(choices)}
+    content["at_least"] = saved.proposal.at_least
     return render(request, "proposal_outlook.html", **content)
 
 
@@ -173,6 +174,7 @@ def _selected(
         "keywords": set(keywords.texts),
         "candidates": _candidates(saved, choices),
         "expected_posts": (found.expected_posts if found else proposal.expected_posts),
+        "at_least": proposal.at_least,
         "outlook": chosen,
         "today": _today(choices),
         "budget": monitor.settings.budget,
