@@ -89,7 +89,7 @@ def recommend(
         notes = () if model.candidates_ - current else (NOTHING_TO_ADD,)
         found = Candidates(model.candidates_ | current, notes=notes)
     elif candidates is not None:
-        found = Candidates(current | as_keywords(candidates))
+        found = Candidates(KeywordSet.of(*current, *as_keywords(candidates)))
     else:
         found = assemble_candidates(
             corpus,
@@ -105,7 +105,7 @@ def recommend(
         corpus.with_candidates(found.keywords),
         current,
         found.keywords,
-        _budget(budget, max_posts),
+        _budget(budget, max_posts, current),
         generator=generator,
         progress=progress,
     )
@@ -142,8 +142,12 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
         )
 
 
-def _budget(budget: Budget | int | None, max_posts: int | None) -> Budget:
+def _budget(budget: Budget | int | None, max_posts: int | None, current: KeywordSet) -> Budget:
+    """The limits; a required keyword that the list has in other case is meant as the list writes it."""
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
+    listed = {keyword.text.casefold(): keyword for keyword in current}
+    required = KeywordSet(tuple(listed.get(keyword.text.casefold(), keyword) for keyword in chosen.required))
+    chosen = replace(chosen, required=required)
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
 
 

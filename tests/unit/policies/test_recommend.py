@@ -36,6 +36,15 @@ def test_given_candidates_are_the_only_ones(corpus, current):
     assert set(advice.ranked.texts) == {*current.texts, "hospital", "ward"}
 
 
+def test_a_keyword_typed_twice_in_other_case_takes_one_place_of_the_list():
+    typed = ["Mask", "MASK", "mask"]
+    assert recommend(posts(), typed, policy="static").next_keywords.texts == ("Mask",)
+    required = Budget(required=KeywordSet.of("MASK"))
+    assert recommend(posts(), typed, policy="static", budget=required).next_keywords.texts == ("Mask",)
+    advice = recommend(posts(), typed, policy="frequent", candidates=["mask", "Vaccine"])
+    assert set(advice.ranked.texts) == {"Mask", "Vaccine"}
+
+
 def test_a_text_alone_is_not_taken_for_a_list_of_letters(corpus, current):
     with pytest.raises(SettingError, match=r"give a list, as in \['health'\]"):
         recommend(corpus, "health", policy="counting")
