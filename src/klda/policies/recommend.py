@@ -96,7 +96,7 @@ def recommend(
             current,
             sources=sources,
             size=n_candidates,
-            viral=chosen if isinstance(chosen, Viral) else Viral(training),
+            viral=chosen if isinstance(chosen, Viral) else None if training is None else Viral(training),
             sample=sample,
             generator=generator,
             progress=progress,
