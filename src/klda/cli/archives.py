@@ -149,7 +149,10 @@ def windows_to_test(text: str, archive: Archive) -> list[int]:
     if text.isdecimal():
         count = int(text)
         if not 1 <= count <= n:
-            raise SettingError(f"--test-weeks {text}: the archive has {n} windows")
+            raise SettingError(
+                f"--test-weeks {text}: the archive has {n} {'window' if n == 1 else 'windows'}; test at least one and "
+                "fewer than that, with --weeks of history before them, or choose a shorter --window"
+            )
         return list(range(n - count, n))
     found = []
     for part in text.split(","):

@@ -96,9 +96,11 @@ def tasks(
     wrong = [w for w in windows if not weeks <= w < archive.n_windows]
     if wrong:
         at = min(wrong[0], archive.n_windows - 1)
+        needed = f"{weeks} {'window' if weeks == 1 else 'windows'}"
         raise SettingError(
-            f"test windows must have {weeks} windows before them and lie in the archive of {archive.n_windows}; "
-            f"{archive.corpus.windows[at]} has {at}"
+            f"{archive.corpus.windows[at]}: a test window needs {needed} before it, this one has {at} in an archive of "
+            f"{archive.n_windows}; ask for less history (--weeks), test fewer or later windows (--test-weeks), or give "
+            "posts of a longer time"
         )
     return [
         Task(str(corpus), str(work), subject, settings, test_window=window)
