@@ -119,8 +119,10 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
     if not len(carrying):
         raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
     if corpus.n_windows < 2:
+        shorter = "1d" if corpus.windows[0].length > timedelta(days=1) else "1h"
         raise DataError(
-            f"all posts lie in one window ({corpus.windows[0]}); give posts of at least two, or choose a shorter window"
+            f"all posts lie in one window ({corpus.windows[0]}); give posts of at least two, or choose a shorter one: "
+            f'--window {shorter}, in Python window="{shorter}"'
         )
     every = merged(corpus.documents, corpus.apart)
     newest = int(every.time.argmax())

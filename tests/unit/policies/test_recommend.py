@@ -146,7 +146,7 @@ def test_a_model_of_other_posts_is_an_error(history, current):
     [
         ([], ["mask"], "no posts"),
         (posts(), ["tariff"], "no post carries any of the keywords tariff"),
-        (posts(days=3), ["mask"], "one window"),
+        (posts(days=3), ["mask"], "one window .* --window 1d, in Python"),
         (posts(text="a mask"), ["mask"], "the same text"),
         (posts(start=datetime(2999, 1, 7, tzinfo=UTC)), ["mask"], "in the future"),
         ([*posts(), Post("2999", datetime(2999, 1, 7, tzinfo=UTC), "nothing to see")], ["mask"], "2999 is dated 2999"),
