@@ -94,8 +94,16 @@ class KeywordSet(Sequence[Keyword]):
 
     @classmethod
     def of(cls, *keywords: str | Keyword) -> Self:
-        """The set of these keywords; plain strings match as typed."""
-        return cls(tuple(Keyword(k) if isinstance(k, str) else k for k in keywords))
+        """The set of these keywords; plain strings match as typed, and those that differ only in case match alike.
+
+        >>> KeywordSet.of("Health", "HEALTH", "drug", "health").texts
+        ('Health', 'drug')
+        """
+        first: dict[str, Keyword] = {}
+        for keyword in (Keyword(k) if isinstance(k, str) else k for k in keywords):
+            as_typed = keyword.forms == (keyword.text,)
+            first.setdefault(" ".join(keyword.text.casefold().split()) if as_typed else keyword.text, keyword)
+        return cls(tuple(first.values()))
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -95,6 +95,16 @@ def test_a_handful_of_posts_trains_no_model_of_nothing_and_is_told_in_json(klda,
     assert json.loads(told)["held_out_bound"] is None
 
 
+def test_train_says_what_is_not_there(klda, corpus, tmp_path):
+    folder, _ = corpus
+    missing = klda("train", tmp_path / "nothere", "-m", tmp_path / "m")
+    assert missing.exit_code == 2
+    assert "nothere: there is no such folder; give the folder that klda prepare wrote" in missing.error
+    started = klda("train", folder, "-m", tmp_path / "m", "--max-iterations", "2", "--resume", "--format", "json")
+    assert "there is nothing to resume" in started.stderr
+    assert json.loads(started.stdout)["documents"] > 0
+
+
 def test_an_unknown_keyword_of_topics_is_refused(klda, corpus, tmp_path):
     folder, _ = corpus
     klda("train", folder, "-m", tmp_path / "m", "--max-iterations", "5", "--format", "json")

@@ -52,6 +52,7 @@ def open_replay(
 ) -> Replay:
     """The archive in these files, prepared once and kept under `work` or in the user's cache."""
     from klda.cli.inputs import Reading
+    from klda.cli.languages import tell_language
     from klda.corpus.corpus import Corpus
     from klda.corpus.text import TextSettings
     from klda.evaluation.archive import RAREST, Archive
@@ -65,7 +66,9 @@ def open_replay(
         originals = Reading({}, reposts=False)  # a repost carries the count of its original
         name = f"training-{_key({'files': _as_they_are([training])})}"
         learn_from = str(_prepared(folder / name, [training], subjects, originals, window, text, progress))
-    return Replay(folder, Archive(Corpus.load(corpus)), corpus, learn_from)
+    archive = Archive(Corpus.load(corpus))
+    tell_language(archive.corpus.posts, language)
+    return Replay(folder, archive, corpus, learn_from)
 
 
 def _prepared(
@@ -146,7 +149,10 @@ def windows_to_test(text: str, archive: Archive) -> list[int]:
     if text.isdecimal():
         count = int(text)
         if not 1 <= count <= n:
-            raise SettingError(f"--test-weeks {text}: the archive has {n} windows")
+            raise SettingError(
+                f"--test-weeks {text}: the archive has {n} {'window' if n == 1 else 'windows'}; test at least one and "
+                "fewer than that, with --weeks of history before them, or choose a shorter --window"
+            )
         return list(range(n - count, n))
     found = []
     for part in text.split(","):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +19,10 @@ from klda.errors import SettingError
 
 if TYPE_CHECKING:
     from klda.evaluation.backtest import Map
+
+
+NAME_WIDTH = 14
+"""Letters of a policy's name that stand on one line beside five intervals in 80 columns."""
 
 
 def backtest(
@@ -122,23 +127,38 @@ def _spread(engine: o.Engine, address: str | None, workers: int | None) -> Itera
 
 
 def _print_open(summary: dict[str, Any], tops: tuple[int, ...]) -> None:
+    measures, cases = ("accuracy", "coverage", "skill"), _cases(summary["n_cases"])
     for reading, part in (("raw truth", summary), ("corrected truth", summary["corrected"])):
-        rows = []
-        for name, entry in part["policies"].items():
-            cells = [estimate_text(entry[m][str(t)]) for t in tops for m in ("accuracy", "coverage", "skill")]
-            rows.append((name, *cells))
-        header = ("policy", *(f"{m} top {t}" for t in tops for m in ("accuracy", "coverage", "skill")))
-        limits = ", ".join(f"top {t} {estimate_text(part['ceiling'][str(t)])}" for t in tops)
-        print_table(f"{summary['n_cases']} cases, {reading}; ceiling {limits}", header, rows)
+        for top in map(str, tops):
+            rows = [(name, *(entry[m][top] for m in measures)) for name, entry in part["policies"].items()]
+            ceiling = estimate_text(part["ceiling"][top])
+            print_table(f"{cases}, top {top}, {reading}; ceiling {ceiling}", ("policy", *measures), rows)
     if summary["n_left_out"]:
-        out.print(f"{summary['n_left_out']} cases with fewer than 30 frequent candidates do not count.", style="dim")
+        few = _cases(summary["n_left_out"])
+        out.print(f"Left out for fewer than 30 frequent candidates: {few}.", style="dim", highlight=False)
     out.print(f"Intervals are 95 %; {summary['n_comparisons']} comparisons of pairs are in the JSON.", style="dim")
 
 
 def _print_closed(summary: dict[str, Any]) -> None:
-    measures = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
-    rows = [(name, *(estimate_text(entry[m]) for m in measures)) for name, entry in summary["policies"].items()]
+    labelled = any(entry["recall"]["mean"] is not None for entry in summary["policies"].values())
+    judged = ("recall", "precision", "f1") if labelled else ("retention", "novelty")
+    measures = (*judged, "volume", "drift")
+    rows = [(_at_hyphens(name), *(entry[m] for m in measures)) for name, entry in summary["policies"].items()]
     print_table("Closed loop, mean over subjects and windows", ("policy", *measures), rows)
-    for subject, entry in summary["subjects"].items():
-        rows = [(name, *(e[m] for m in ("recall", "precision", "f1", "volume", "drift"))) for name, e in entry.items()]
-        print_table(subject, ("policy", "recall", "precision", "f1", "volume", "drift"), rows)
+    for subject, of_subject in summary["subjects"].items():
+        rows = [(name, *(entry[m] for m in measures)) for name, entry in of_subject.items()]
+        print_table(subject, ("policy", *measures), rows)
+    out.print("Intervals are 95 %.", style="dim", highlight=False)
+
+
+def _cases(n: int) -> str:
+    return f"{n:,} case" if n == 1 else f"{n:,} cases"
+
+
+def _at_hyphens(name: str) -> str:
+    """A long name on several lines, cut after hyphens, so that numbers need not give way.
+
+    >>> _at_hyphens("labels-next-week-singly").splitlines()
+    ['labels-next-', 'week-singly']
+    """
+    return "\n".join(wrap(name, NAME_WIDTH, break_long_words=False))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from klda.cli.progress import console
 from klda.errors import DataError
+from klda.sources.reasons import LANGUAGE
 
 if TYPE_CHECKING:
     from klda.sources import PostReader
@@ -33,6 +34,12 @@ def check_posts(report: ReadReport, files: Sequence[Path]) -> None:
     """Refuses files in which no post was found, by their names."""
     if not report.posts:
         names = ", ".join(map(str, files[:3])) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
+        foreign = report.skipped.get(LANGUAGE, 0)
+        if foreign:
+            raise DataError(
+                f"{names}: no posts are left; {foreign:,} of {report.lines:,} went by their language: "
+                "give the one they are in as --language, or leave out --only-language"
+            )
         empty = "" if report.lines else ", nor any other record"
         raise DataError(f"{names}: no posts{empty}; check the files and the filters")
 

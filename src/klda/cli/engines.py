@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from klda.cli.bad_lines import tell_bad_lines
 from klda.cli.inputs import Reading
+from klda.cli.languages import tell_language
 from klda.corpus.corpus import Corpus
 from klda.corpus.shards import ShardedCorpus
 from klda.corpus.storage import is_corpus
@@ -71,7 +72,9 @@ def open_on_ray(
         options: dict[str, Any] = {"window": window, "settings": settings, "progress": progress}
         report, _ = prepare_on_ray(paths, reading, keywords, folder / "corpus", **options)
         tell_bad_lines(report)
-        yield Corpus.load(folder / "corpus")
+        corpus = Corpus.load(folder / "corpus")
+        tell_language(corpus.posts, settings.language, filtered=reading.languages is not None)
+        yield corpus
 
 
 def trained_on_ray(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from klda.cli.bad_lines import telling_bad_lines
+from klda.cli.languages import tell_language
 from klda.corpus.corpus import Corpus
 from klda.corpus.storage import is_corpus
 from klda.corpus.text import TextSettings
@@ -55,7 +56,9 @@ def open_corpus(
         return Corpus.load(paths[0])
     posts = reading.posts(paths)
     with telling_bad_lines(posts, paths):
-        return Corpus.from_posts(posts, keywords, window=window, settings=settings, progress=progress)
+        corpus = Corpus.from_posts(posts, keywords, window=window, settings=settings, progress=progress)
+    tell_language(corpus.posts, settings.language, filtered=reading.languages is not None)
+    return corpus
 
 
 def remember_corpus(model: Path, corpus: Path) -> None:

@@ -44,12 +44,14 @@ def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Prints rows as a table that fits the terminal: numbers to the right, texts neither markup nor orders."""
-    body = [[_cell(value) for value in row] for row in rows]
+    values = [list(row) for row in rows]
+    body = [[_cell(value) for value in row] for row in values]
     out.print(Text(visible(title), style="bold"))
     table = Table(header_style="bold", expand=False)
     for i, name in enumerate(header):
         numeric = bool(body) and all(row[i].justify == "right" for row in body)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        whole = any(isinstance(row[i], Mapping) for row in values)  # an interval is not broken: texts give way
+        table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
     for row in body:
         table.add_row(*row)
     out.print(table)
@@ -65,7 +67,8 @@ def estimate_text(value: Mapping[str, float | None] | None) -> str:
     """
     if value is None or value["mean"] is None:
         return "–"
-    digits = 0 if abs(value["mean"]) >= 100 or isinstance(value["mean"], int) else 2
+    size = abs(value["mean"])
+    digits = 0 if size >= 100 or isinstance(value["mean"], int) else 1 if size >= 10 else 2
     if value["low"] is None or value["high"] is None:
         return f"{value['mean']:.{digits}f}"
     to = "–" if value["low"] >= 0 else " to "
@@ -75,12 +78,12 @@ def estimate_text(value: Mapping[str, float | None] | None) -> str:
 def _cell(value: Any) -> Text:
     if value is None:
         return Text("–", justify="right")
-    if isinstance(value, Mapping):
-        return Text(estimate_text(value), justify="right")
+    if isinstance(value, Mapping):  # an estimate: its interval on a second line, so that several fit beside each other
+        return Text(estimate_text(value).replace(" (", "\n").rstrip(")"), justify="right")
     if isinstance(value, bool):
         return Text("yes" if value else "no")
     if isinstance(value, int):
         return Text(f"{value:,}", justify="right")
     if isinstance(value, float):
-        return Text(f"{value:,.3g}", justify="right")
+        return Text(f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}", justify="right")
     return Text(visible(str(value)))

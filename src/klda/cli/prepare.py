@@ -65,6 +65,7 @@ def prepare(
 ) -> None:
     """Turn posts into a corpus that a model can train on, and say what was read, kept and refused."""
     from klda.cli.inputs import Reading
+    from klda.cli.languages import tell_language
     from klda.corpus.corpus import Corpus
     from klda.corpus.out_of_core import prepare as prepare_on_disk
     from klda.corpus.storage import check_free
@@ -89,6 +90,7 @@ def prepare(
                 progress=progress,
             )
         _show(_plain(report, added([summarise(shard) for shard in shards])), out, output)
+        tell_language(shards.shard(0).posts, language, filtered=only_language)
         return
     check_local(address)
     limit = None if memory is None else parse_size(memory)
@@ -109,16 +111,17 @@ def prepare(
                 progress("writing", 0, 1)
                 corpus.save(out)
                 progress("writing", 1, 1)
-                summary = summarise(corpus)
+                summary, sample = summarise(corpus), corpus
             else:
                 shards = prepare_on_disk(posts, parse_keywords(keywords), out, memory=limit, **options)
-                summary = added([summarise(shard) for shard in shards])
+                summary, sample = added([summarise(shard) for shard in shards]), shards.shard(0)
     except DataError:
         # Not one line was usable: why is in the report, and it must not be lost with the error.
         _show(_plain(posts.report, NOTHING), None, output)
         check_posts(posts.report, files)
         raise
     _show(_plain(posts.report, summary), out, output)
+    tell_language(sample.posts, language, filtered=only_language)
 
 
 def _show(summary: dict[str, Any], folder: Path | None, output: Format) -> None:

@@ -48,7 +48,11 @@ def train(
     from klda.corpus.corpus import Corpus, every
     from klda.corpus.shards import n_documents as count
     from klda.model.klda import KLDA
+    from klda.model.runs import has_begun
 
+    if not corpus.is_dir():
+        what = "is a file" if corpus.exists() else "there is no such folder"
+        raise InputError(f"{corpus}: {what}; give the folder that klda prepare wrote")
     if model.is_file():
         raise InputError(f"--model {model}: is a file; name a folder")
     changes = {"n_topics": _topics(topics), "half_life": half_life, "random_state": seed, "device": device}
@@ -56,6 +60,13 @@ def train(
         changes["max_iterations"] = max_iterations
     estimator = KLDA.paper(**changes) if preset is Preset.paper else KLDA(**changes)  # type: ignore[arg-type]
     n_documents = count(corpus)
+    if resume and not (model.is_dir() if engine is Engine.ray else has_begun(model)):
+        console.print(
+            f"Note: there is nothing to resume in {model}: training starts from the beginning",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
     try:
         if engine is Engine.ray:
             from klda.cli.engines import on_ray, train_on_ray

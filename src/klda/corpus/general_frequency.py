@@ -33,6 +33,15 @@ def general_frequencies(keywords: Iterable[Keyword], language: str) -> NDArray[n
     return np.array([sum(_frequency(form, known) for form in keyword.forms) for keyword in keywords])
 
 
+def is_listed(language: str) -> bool:
+    """Whether frequencies of this language's words are known.
+
+    >>> is_listed("it"), is_listed("xx")
+    (True, False)
+    """
+    return _listed(language) is not None
+
+
 def _frequency(form: str, known: Mapping[str, float]) -> float:
     return min((known.get(word.lstrip("#"), RAREST) for word in form.casefold().split()), default=RAREST)
 

@@ -11,6 +11,8 @@ from klda.corpus.documents import Ragged
 from klda.corpus.tokens import Tokens, chained
 from klda.errors import MissingExtraError
 
+SEGMENTED = {"ja": "Japanese", "zh": "Chinese"}
+"""Languages whose text is cut into words, by their two-letter code."""
 _RUN = r"[\p{Han}\p{Hiragana}\p{Katakana}ー々]"
 
 
@@ -19,7 +21,7 @@ def segmented(tokens: Tokens, language: str) -> Tokens:
 
     Hashtags and mentions stay whole: people search for them as they are.
     """
-    if language not in ("ja", "zh"):
+    if language not in SEGMENTED:
         return tokens
     segment = segmenter(language)
     runs = tokens.distinct.str.contains(_RUN) & ~tokens.distinct.str.contains("^[#@]|://")
@@ -46,7 +48,6 @@ def segmenter(language: str) -> Callable[[str], list[str]]:
         tagger = fugashi.Tagger()
         return lambda text: [str(word.surface) for word in tagger(text)]
     except ImportError as error:
-        name = {"ja": "Japanese", "zh": "Chinese"}[language]
         raise MissingExtraError(
-            f"{name} text has no spaces between words; install the segmenters: pip install 'klda[cjk]'"
+            f"{SEGMENTED[language]} text has no spaces between words; install the segmenters: pip install 'klda[cjk]'"
         ) from error

@@ -8,6 +8,7 @@ processes is the caller's business: everything here goes through an injected `ma
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -35,6 +36,8 @@ RANDOM_DRAWS = 20
 """Chance is known well when it is drawn often; it is the zero of every skill."""
 KEPT_TRUTH = 10
 """True words of a keyword that a result keeps, more where longer lists are asked for."""
+SHOWN_LABELS = 6
+"""Labels of an archive that are named where a subject has none of them."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ def tasks(
 ) -> list[Task]:
     """All cases of a backtest: subjects × test windows, or subjects × policies when the loop is closed."""
     if settings.loop == "closed":
+        _check_labels(archive, subjects)
         return [
             Task(str(corpus), str(work), subject, settings, policy=name)
             for subject in subjects
@@ -92,15 +96,33 @@ def tasks(
     wrong = [w for w in windows if not weeks <= w < archive.n_windows]
     if wrong:
         at = min(wrong[0], archive.n_windows - 1)
+        needed = f"{weeks} {'window' if weeks == 1 else 'windows'}"
         raise SettingError(
-            f"test windows must have {weeks} windows before them and lie in the archive of {archive.n_windows}; "
-            f"{archive.corpus.windows[at]} has {at}"
+            f"{archive.corpus.windows[at]}: a test window needs {needed} before it, this one has {at} in an archive of "
+            f"{archive.n_windows}; ask for less history (--weeks), test fewer or later windows (--test-weeks), or give "
+            "posts of a longer time"
         )
     return [
         Task(str(corpus), str(work), subject, settings, test_window=window)
         for window in windows
         for subject in subjects
     ]
+
+
+def _check_labels(archive: Archive, subjects: Sequence[Subject]) -> None:
+    """Refuses a subject whose labels no post carries: every policy would score nothing on it."""
+    if not any(subject.labels for subject in subjects):
+        return
+    known = Counter(label for label in archive.labels if label is not None)
+    for subject in subjects:
+        if subject.labels and subject.labels.isdisjoint(known):
+            names = ", ".join(sorted(subject.labels))
+            usual = ", ".join(label for label, _ in known.most_common(SHOWN_LABELS))
+            has = f"the most frequent of its {len(known):,} labels are {usual}" if known else "it has no labels at all"
+            raise SettingError(
+                f"subject {subject.name!r}: no post of the archive has the label {names}; {has}. "
+                "Correct the labels of the subject, or leave them out"
+            )
 
 
 def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) -> Iterator[Plain]:  # noqa: A002

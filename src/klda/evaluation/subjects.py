@@ -35,7 +35,8 @@ def load_subjects(path: Path, split: str | None = None) -> tuple[Subject, ...]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read ({error}); give a JSON or TOML file of subjects") from error
     except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: not valid {path.suffix.lstrip('.') or 'JSON'} ({error})") from error
+        kind = f"not valid {path.suffix[1:]}" if path.suffix in (".json", ".toml") else "not JSON or TOML"
+        raise InputError(f"{path}: {kind} ({error}); give a JSON or TOML file of subjects") from error
     listed = content.get("subjects") if isinstance(content, Mapping) else None
     if not isinstance(listed, list) or not listed:
         raise InputError(f'{path}: no list "subjects"; write {{"subjects": [{{"name": …, "keywords": […]}}]}}')

@@ -156,7 +156,8 @@ class Fitted:
         if unknown:
             raise DataError(
                 f"{', '.join(unknown)}: not among the model's {len(self.candidates_)} candidates; "
-                "train it on corpus.with_candidates(...) that includes them"
+                f"prepare its corpus with --candidates {','.join(unknown)} (in Python: corpus.with_candidates) and "
+                "train again"
             )
         if not chosen:
             raise DataError("a keyword set needs at least one keyword")

@@ -51,11 +51,16 @@ class InFolder:
 
     def latest(self) -> AbstractContextManager[Path | None]:
         """The folder, if the run is to be taken up and has begun."""
-        return nullcontext(self.folder if self.resume and files.exists(self.folder, RUN) else None)
+        return nullcontext(self.folder if self.resume and has_begun(self.folder) else None)
 
     def next(self, iteration: int) -> AbstractContextManager[Path]:  # noqa: ARG002
         """The folder: a record is replaced in one step."""
         return nullcontext(self.folder)
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether a folder holds a checkpoint that a run can be taken up from."""
+    return files.exists(folder, RUN)
 
 
 def checkpoints(where: Path | str | Checkpoints | None, resume: bool) -> Checkpoints | None:

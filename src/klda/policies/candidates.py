@@ -55,8 +55,8 @@ def assemble_candidates(
     """The candidates for the window after the history's last: at most `size`, each stem once.
 
     A keyword of the list keeps the form in which it was typed; one found in the data carries the surface forms of its
-    stem. After the words of earlier lists, the sources take turns until the size is reached. `viral` is left out with a
-    note when nothing is known about reposts.
+    stem. After the words of earlier lists, the sources take turns until the size is reached. `viral` is left out when
+    nothing is known about reposts, with a note where it was asked for: given, or picked out of the usual sources.
     """
     unknown = set(sources) - set(SOURCES)
     if unknown:
@@ -74,7 +74,8 @@ def assemble_candidates(
             try:
                 found[source] = (viral or Viral(tagger=tagger)).recommended(subject, current, generator=generator)
             except DataError as error:
-                notes.append(f"candidates of `viral` are left out: {error}")
+                if viral is not None or not set(PAPER_SOURCES) <= set(sources):
+                    notes.append(f"candidates of `viral` are left out: {error}")
         elif source == "sample":
             if sample is None:
                 raise SettingError(

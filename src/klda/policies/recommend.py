@@ -89,14 +89,14 @@ def recommend(
         notes = () if model.candidates_ - current else (NOTHING_TO_ADD,)
         found = Candidates(model.candidates_ | current, notes=notes)
     elif candidates is not None:
-        found = Candidates(current | as_keywords(candidates))
+        found = Candidates(KeywordSet.of(*current, *as_keywords(candidates)))
     else:
         found = assemble_candidates(
             corpus,
             current,
             sources=sources,
             size=n_candidates,
-            viral=chosen if isinstance(chosen, Viral) else Viral(training),
+            viral=chosen if isinstance(chosen, Viral) else None if training is None else Viral(training),
             sample=sample,
             generator=generator,
             progress=progress,
@@ -105,7 +105,7 @@ def recommend(
         corpus.with_candidates(found.keywords),
         current,
         found.keywords,
-        _budget(budget, max_posts),
+        _budget(budget, max_posts, current),
         generator=generator,
         progress=progress,
     )
@@ -119,8 +119,10 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
     if not len(carrying):
         raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
     if corpus.n_windows < 2:
+        shorter = "1d" if corpus.windows[0].length > timedelta(days=1) else "1h"
         raise DataError(
-            f"all posts lie in one window ({corpus.windows[0]}); give posts of at least two, or choose a shorter window"
+            f"all posts lie in one window ({corpus.windows[0]}); give posts of at least two, or choose a shorter one: "
+            f'--window {shorter}, in Python window="{shorter}"'
         )
     every = merged(corpus.documents, corpus.apart)
     newest = int(every.time.argmax())
@@ -142,8 +144,12 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
         )
 
 
-def _budget(budget: Budget | int | None, max_posts: int | None) -> Budget:
+def _budget(budget: Budget | int | None, max_posts: int | None, current: KeywordSet) -> Budget:
+    """The limits; a required keyword that the list has in other case is meant as the list writes it."""
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
+    listed = {keyword.text.casefold(): keyword for keyword in current}
+    required = KeywordSet(tuple(listed.get(keyword.text.casefold(), keyword) for keyword in chosen.required))
+    chosen = replace(chosen, required=required)
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
 
 

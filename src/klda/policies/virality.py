@@ -17,6 +17,8 @@ VIRAL_REPOSTS = 10
 MATURITY = timedelta(days=28)
 """Younger posts teach nothing: their reposts are still being made."""
 
+OTHERS = "name posts that can teach it (--training, or training= in Python), or take another policy"
+"""What to do where nothing can be learnt from the posts themselves."""
 MOST_USERS = 255
 """Those with the most posts are told apart, as many as the classifier has categories; the others count as unknown."""
 
@@ -87,12 +89,12 @@ class Virality:
             why = (
                 "no post carries a count of reposts" if not np.isfinite(reposts).any() else "no post is 28 days old yet"
             )
-            raise DataError(f"virality cannot be learnt: {why}; train it on an archive that has such posts")
+            raise DataError(f"virality cannot be learnt: {why}; {OTHERS}")
         if len(np.unique(viral[usable])) == 1:
             share = "all" if viral[usable][0] else "none"
             raise DataError(
                 f"virality cannot be learnt: of {usable.sum():,} posts at least 28 days old {share} have "
-                f"{VIRAL_REPOSTS} reposts or more; train it on an archive that has both kinds"
+                f"{VIRAL_REPOSTS} reposts or more; {OTHERS}"
             )
         return cls(Features.of(posts, rows[usable]), viral[usable], seed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -77,11 +78,17 @@ def _no_column(path: Path, names: list[str], mapping: Mapped) -> InputError:
     """What is wrong with a table that lacks a column, and how to say which of the others it is."""
     columns = resolve(tuple(names), mapping)
     lacking = missing(columns, names)
-    field, free = lacking[0], next((name for name in names if name not in columns), names[0])
+    field, free = lacking[0], next((name for name in names if name not in columns and _may_hold(name)), "COLUMN")
     return InputError(
         f"{path}: no column for {', '.join(lacking)} among {', '.join(names)}; rename it, or say which it is: "
         f'--map {field}={free}, in Python mapping={{"{field}": "{free}"}}'
     )
+
+
+def _may_hold(name: str) -> bool:
+    """Whether a column could be text or time that goes by an unusual name: one of ids is neither."""
+    words = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name.strip())
+    return bool(name.strip()) and not {"id", "ids", "uri", "url"} & {word.lower() for word in words}
 
 
 def _columns(path: Path) -> list[str]:

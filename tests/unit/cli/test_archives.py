@@ -69,7 +69,9 @@ def test_an_archive_is_read_in_its_language_and_kept_apart_from_other_readings(
 
 def test_the_test_window_that_is_named_is_the_one_without_enough_history(replayed: Callable[..., Replay]) -> None:
     replay, settings = replayed(), BacktestSettings(policies=("random",), weeks=2)
-    with pytest.raises(SettingError, match=r"2 windows before them .* 2024-01-08 has 1$"):
+    with pytest.raises(
+        SettingError, match=r"^2024-01-08: .* needs 2 windows before it, this one has 1 .*--weeks.*--test-weeks"
+    ):
         tasks(replay.archive, replay.corpus, replay.folder, [HEALTH], settings, [4, 1])
-    with pytest.raises(SettingError, match="1 windows before them"):
+    with pytest.raises(SettingError, match="needs 1 window before it"):
         tasks(replay.archive, replay.corpus, replay.folder, [HEALTH], BacktestSettings(("random",), weeks=0), [0])

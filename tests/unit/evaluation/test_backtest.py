@@ -103,6 +103,17 @@ def test_chance_is_the_mean_of_many_draws(archive, corpus_folder, health, tmp_pa
     assert result["answers"]["random"]["scores"]["raw/2"]["accuracy"] == pytest.approx(np.mean(of_raw), abs=1e-6)
 
 
+def test_a_subject_whose_labels_no_post_carries_is_refused_with_those_that_there_are(
+    archive, corpus_folder, health, tmp_path
+):
+    closed = replace(SETTINGS, loop="closed")
+    misspelt = replace(health, labels=frozenset({"helth"}))
+    with pytest.raises(SettingError, match=r"'health': no post .* label helth; the most frequent .*health"):
+        tasks(archive, corpus_folder, tmp_path, [health, misspelt], closed, [])
+    for labels in (frozenset[str](), frozenset({"health", "helth"})):
+        assert tasks(archive, corpus_folder, tmp_path, [replace(health, labels=labels)], closed, [])
+
+
 def test_windows_of_hours_are_cases_of_their_own(world, health, tmp_path, quick_truth):
     corpus = Corpus.from_posts(world, health.keywords, window="12h", workers=1)
     corpus.save(tmp_path / "corpus")

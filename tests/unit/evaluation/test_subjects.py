@@ -66,6 +66,11 @@ def test_a_bad_file_is_refused_with_the_place_and_the_reason(write, content, mes
     assert str(path) in str(error.value)
 
 
+def test_a_file_of_another_kind_is_said_to_be_neither_json_nor_toml(write):
+    with pytest.raises(InputError, match=r"posts\.csv: not JSON or TOML .*give a JSON or TOML file of subjects"):
+        load_subjects(write("id,time,text\n", "posts.csv"))
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         load_subjects(tmp_path / "none.json")

@@ -114,11 +114,14 @@ def test_the_unfiltered_sample_brings_words_that_the_filter_misses(corpus, curre
         assembled(filtered, current, sources=("sample",))
 
 
-def test_viral_is_left_out_with_a_note_where_nothing_is_known_about_reposts(corpus, current):
+def test_viral_is_left_out_where_nothing_is_known_about_reposts_and_noted_where_it_was_asked_for(corpus, current):
     young = corpus.span(-2)  # no post is 28 days old
-    found = assembled(young, current)
-    assert any("28 days" in note for note in found.notes)
-    assert "viral" not in found.origin.values()
+    for asked in ({"viral": Viral()}, {"sources": ("viral", "nouns")}):
+        found = assembled(young, current, **asked)
+        assert any("28 days" in note for note in found.notes)
+        assert "viral" not in found.origin.values()
+    for usual in ({}, {"sources": (*USUAL_SOURCES, "rising")}):
+        assert not assembled(young, current, **usual).notes
 
 
 def test_an_unknown_source_and_a_size_too_small_are_errors(corpus, current):

@@ -36,6 +36,15 @@ def test_given_candidates_are_the_only_ones(corpus, current):
     assert set(advice.ranked.texts) == {*current.texts, "hospital", "ward"}
 
 
+def test_a_keyword_typed_twice_in_other_case_takes_one_place_of_the_list():
+    typed = ["Mask", "MASK", "mask"]
+    assert recommend(posts(), typed, policy="static").next_keywords.texts == ("Mask",)
+    required = Budget(required=KeywordSet.of("MASK"))
+    assert recommend(posts(), typed, policy="static", budget=required).next_keywords.texts == ("Mask",)
+    advice = recommend(posts(), typed, policy="frequent", candidates=["mask", "Vaccine"])
+    assert set(advice.ranked.texts) == {"Mask", "Vaccine"}
+
+
 def test_a_text_alone_is_not_taken_for_a_list_of_letters(corpus, current):
     with pytest.raises(SettingError, match=r"give a list, as in \['health'\]"):
         recommend(corpus, "health", policy="counting")
@@ -137,7 +146,7 @@ def test_a_model_of_other_posts_is_an_error(history, current):
     [
         ([], ["mask"], "no posts"),
         (posts(), ["tariff"], "no post carries any of the keywords tariff"),
-        (posts(days=3), ["mask"], "one window"),
+        (posts(days=3), ["mask"], "one window .* --window 1d, in Python"),
         (posts(text="a mask"), ["mask"], "the same text"),
         (posts(start=datetime(2999, 1, 7, tzinfo=UTC)), ["mask"], "in the future"),
         ([*posts(), Post("2999", datetime(2999, 1, 7, tzinfo=UTC), "nothing to see")], ["mask"], "2999 is dated 2999"),

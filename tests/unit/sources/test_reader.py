@@ -90,6 +90,11 @@ def test_tables_without_a_text_column_are_refused_with_the_columns_they_have(tmp
         read_posts(path)
     with pytest.raises(InputError, match=r"among id, when_, words; .*--map time=when_, in Python"):
         read_posts(path.rename(tmp_path / "a"))  # its name says nothing, as of a file that was handed in
+    # What is in use already, or holds ids, is not suggested.
+    for header in ("id,created_at,author", "id,created_at,reply_to_id", "id,created_at,likes,conversationId"):
+        row = "1,2026-01-05T10:00:00Z" + ",2" * (header.count(",") - 1)
+        with pytest.raises(InputError, match=r"no column for text .*--map text=COLUMN, in Python"):
+            read_posts(written(tmp_path / "b.csv", f"{header}\n{row}\n"))
     reader = read(tmp_path / "a", mapping={"time": "when_", "text": "words"})
     assert [post.text for post in reader] == ["hello"]
 
