@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from klda.cli.arguments import check_local
+from klda.cli.arguments import check_folder, check_local
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.progress import console, progress_bar
-from klda.errors import DataError, InputError, SettingError
+from klda.errors import DataError, SettingError
 
 
 class Preset(StrEnum):
@@ -47,10 +47,10 @@ def train(
     from klda.cli.inputs import remember_corpus
     from klda.corpus.corpus import Corpus, every
     from klda.corpus.shards import n_documents as count
+    from klda.model.checkpoint import is_model
     from klda.model.klda import KLDA
 
-    if model.is_file():
-        raise InputError(f"--model {model}: is a file; name a folder")
+    check_folder(model, "--model", "model", is_model)
     changes = {"n_topics": _topics(topics), "half_life": half_life, "random_state": seed, "device": device}
     if max_iterations is not None:
         changes["max_iterations"] = max_iterations
