@@ -121,6 +121,7 @@ def test_run_does_all_of_it(monitor: Callable[..., Any], posts: Path, tmp_path: 
         (["create", "x", "-k", "x", "--source", "telegraph"], 2, "source: kind 'telegraph'"),
         (["create", "x", "-k", "x", "--source", "replay:/nowhere.parquet"], 2, "/nowhere.parquet"),
         (["create", "x", "-k", "x"], 2, "--source"),
+        (["vacuum", "x", "--older-than", "forever"], 2, "--older-than 'forever': give a number and a unit"),
         (["create", "x", "-k", "x", "--source", "jetstream", "--approval", "never"], 2, "approval"),
         (["create", "x", "--settings", "/nowhere.toml"], 2, "/nowhere.toml: cannot be read"),
     ],
