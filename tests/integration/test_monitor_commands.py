@@ -50,6 +50,8 @@ def test_from_zero_to_an_approved_list_and_its_history(
     assert shown["waiting"] == proposal["id"] == shown["proposal"]["id"]
     assert shown["posts"] == counts["stored"]
     assert [one["name"] for one in monitor("list")] == ["health"]
+    assert any(reason["examples"] for reason in proposal["reasons"] if reason["action"] != "keep")
+    assert "For example" in klda("monitor", "show", "health", "--home", tmp_path / "home").stdout
     step = monitor("rules", "health", proposal["id"], "--platform", "x-v2")
     assert step["requests"]
 
