@@ -178,9 +178,27 @@ def test_a_corpus_or_a_model_does_not_take_the_place_of_a_file(klda, corpus, tmp
     file = tmp_path / "notes.txt"
     file.write_text("mine")
     refused = klda("prepare", tmp_path / "none.csv", "-k", "hospital", "-o", file)
-    assert "notes.txt: exists and is not a corpus" in refused.error
+    assert "notes.txt: is a file; name a folder" in refused.error
     assert "notes.txt: is a file; name a folder" in klda("train", corpus[0], "-m", file).error
     assert file.read_text() == "mine"
+
+
+def test_a_corpus_or_a_model_is_not_written_among_other_files(klda, corpus, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    folder = tmp_path / "mine"
+    refused = klda("prepare", tmp_path / "none.csv", "-k", "hospital", "-o", folder)
+    assert (refused.exit_code, refused.error) == (
+        2,
+        f"--out {folder}: exists and is not a corpus; choose another folder",
+    )
+    for given in (folder, corpus[0]):
+        refused = klda("train", corpus[0], "-m", given)
+        assert (refused.exit_code, refused.error) == (
+            2,
+            f"--model {given}: exists and is not a model; choose another folder",
+        )
+    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
 
 
 def test_a_folder_that_cannot_be_written_to_gets_a_line_and_no_traceback(posts, monkeypatch, capsys):

@@ -50,6 +50,8 @@ def test_from_zero_to_an_approved_list_and_its_history(
     assert shown["waiting"] == proposal["id"] == shown["proposal"]["id"]
     assert shown["posts"] == counts["stored"]
     assert [one["name"] for one in monitor("list")] == ["health"]
+    assert any(reason["examples"] for reason in proposal["reasons"] if reason["action"] != "keep")
+    assert "For example" in klda("monitor", "show", "health", "--home", tmp_path / "home").stdout
     step = monitor("rules", "health", proposal["id"], "--platform", "x-v2")
     assert step["requests"]
 
@@ -121,6 +123,7 @@ def test_run_does_all_of_it(monitor: Callable[..., Any], posts: Path, tmp_path: 
         (["create", "x", "-k", "x", "--source", "telegraph"], 2, "source: kind 'telegraph'"),
         (["create", "x", "-k", "x", "--source", "replay:/nowhere.parquet"], 2, "/nowhere.parquet"),
         (["create", "x", "-k", "x"], 2, "--source"),
+        (["vacuum", "x", "--older-than", "forever"], 2, "--older-than 'forever': give a number and a unit"),
         (["create", "x", "-k", "x", "--source", "jetstream", "--approval", "never"], 2, "approval"),
         (["create", "x", "--settings", "/nowhere.toml"], 2, "/nowhere.toml: cannot be read"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from klda.errors import InputError, SettingError
@@ -46,6 +46,14 @@ def check_output(path: Path | None, option: str) -> None:
         raise InputError(f"{option} {path}: there is no folder {path.parent}; make it, or give another path")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise InputError(f"{option} {path}: may not be written; give another path")
+
+
+def check_folder(folder: Path, option: str, what: str, is_own: Callable[[Path], bool]) -> None:
+    """Refuses a folder that holds something else than what is to be written there, before the work."""
+    if folder.is_file():
+        raise InputError(f"{option} {folder}: is a file; name a folder")
+    if folder.exists() and any(folder.iterdir()) and not is_own(folder):
+        raise InputError(f"{option} {folder}: exists and is not a {what}; choose another folder")
 
 
 def check_local(address: str | None) -> None:

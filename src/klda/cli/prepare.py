@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from klda.cli.arguments import check_local, parse_keywords, parse_mapping, parse_size
+from klda.cli.arguments import check_folder, check_local, parse_keywords, parse_mapping, parse_size
 from klda.cli.bad_lines import SHOWN_BAD_LINES, check_posts
 from klda.cli.options import (
     Address,
@@ -68,10 +68,10 @@ def prepare(
     from klda.cli.languages import tell_language
     from klda.corpus.corpus import Corpus
     from klda.corpus.out_of_core import prepare as prepare_on_disk
-    from klda.corpus.storage import check_free
+    from klda.corpus.storage import is_corpus
     from klda.corpus.text import TextSettings
 
-    check_free(out)  # now rather than after all has been read
+    check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
     if engine is Engine.ray:
         from klda.cli.engines import on_ray, prepare_on_ray

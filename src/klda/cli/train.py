@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from klda.cli.arguments import check_local
+from klda.cli.arguments import check_folder, check_local
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.progress import console, progress_bar
@@ -47,14 +47,14 @@ def train(
     from klda.cli.inputs import remember_corpus
     from klda.corpus.corpus import Corpus, every
     from klda.corpus.shards import n_documents as count
+    from klda.model.checkpoint import is_model
     from klda.model.klda import KLDA
     from klda.model.runs import has_begun
 
     if not corpus.is_dir():
         what = "is a file" if corpus.exists() else "there is no such folder"
         raise InputError(f"{corpus}: {what}; give the folder that klda prepare wrote")
-    if model.is_file():
-        raise InputError(f"--model {model}: is a file; name a folder")
+    check_folder(model, "--model", "model", is_model)
     changes = {"n_topics": _topics(topics), "half_life": half_life, "random_state": seed, "device": device}
     if max_iterations is not None:
         changes["max_iterations"] = max_iterations

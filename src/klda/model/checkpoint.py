@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,10 @@ from safetensors.torch import save as tensor_bytes
 from klda.errors import FormatError
 
 VERSION = 1
+RAY = "ray"
+"""Beside a model: the folder in which Ray Train keeps the checkpoints of its run."""
+
+_TENSORS = re.compile(r"\w+-[0-9a-f]{16}\.safetensors")
 
 
 def write(folder: Path, name: str, tensors: Mapping[str, torch.Tensor], facts: Mapping[str, Any]) -> None:
@@ -64,6 +69,11 @@ def read(folder: Path, name: str) -> tuple[dict[str, torch.Tensor], dict[str, An
 def exists(folder: Path, name: str) -> bool:
     """Whether a folder holds a record of this name."""
     return (folder / f"{name}.json").exists()
+
+
+def is_model(folder: Path) -> bool:
+    """Whether a folder holds a model, or one that was begun: on its own, or by Ray, which has a folder in it."""
+    return (folder / RAY).is_dir() or any(_TENSORS.fullmatch(path.name) for path in folder.iterdir())
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from klda.monitor.monitor import Monitor
+from klda.monitor.reached import reached
 from klda.store import AuditEntry
 from klda.store.layout import window_name, window_start
 from klda.types import Window
@@ -16,8 +17,11 @@ ACTION = "close"
 
 
 def close(monitor: Monitor, until: datetime | None = None) -> list[Window]:
-    """The windows that are closed by this call: those that hold posts and ended by a time (now, unless said)."""
-    time = until or monitor.clock()
+    """The windows that are closed by this call: those that hold posts and ended by a time (now, unless said).
+
+    Of a replay, now is when the window begins that it has reached.
+    """
+    time = until or _now(monitor)
     began, done = monitor.began(), set(closed(monitor))
     fresh = []
     for size in monitor.posts().windows():
@@ -34,6 +38,11 @@ def closed(monitor: Monitor) -> list[Window]:
     """All closed windows, in order."""
     entries = monitor.records.journal.entries(limit=100_000, action=ACTION)
     return sorted(monitor.windowing.holding(window_start(entry.subject)) for entry in entries)
+
+
+def _now(monitor: Monitor) -> datetime:
+    window = reached(monitor) if monitor.settings.by_event_time else None
+    return monitor.clock() if window is None else window.start
 
 
 def _note(monitor: Monitor, entry: AuditEntry) -> None:

@@ -18,9 +18,11 @@ from typing import Any, TypeVar
 
 from klda.errors import KldaError, SettingError, SourceError
 from klda.monitor.batch import Batch
+from klda.monitor.event_time import ByEventTime
 from klda.monitor.following import REFUSED, TAKEN, followed, refusal
 from klda.monitor.memory import give_back
 from klda.monitor.monitor import Monitor
+from klda.monitor.reached import note_end, note_reached
 from klda.monitor.reports import withdraw_reports
 from klda.monitor.vacuum import forget, is_due
 from klda.sources.formats.outcome import batch_of
@@ -28,7 +30,7 @@ from klda.sources.live import Filtered, Selection, Source
 from klda.sources.live import Gap as SourceGap
 from klda.sources.live.reconnect import MAX_WAIT
 from klda.store import Gap, PostStore
-from klda.types import KeywordSet, Progress, silent
+from klda.types import KeywordSet, Progress, Window, silent
 
 T = TypeVar("T")
 
@@ -227,4 +229,23 @@ async def collect(monitor: Monitor, stop: asyncio.Event, *, progress: Progress =
     """Collects until told to stop, or until a replay ends; nobody else may write meanwhile."""
     with monitor.folder.writer():
         monitor.records.jobs.abandon(ABANDONED)
-        return await Collector(monitor, monitor.source(), progress=progress).run(stop)
+        source = monitor.source()
+        if monitor.settings.by_event_time:
+            return await _replayed(monitor, ByEventTime(source, monitor.windowing), stop, progress)
+        return await Collector(monitor, source, progress=progress).run(stop)
+
+
+async def _replayed(monitor: Monitor, source: ByEventTime, stop: asyncio.Event, progress: Progress) -> Counts:
+    """Collects, and notes each window that the replay comes to."""
+    window: Window | None = None
+
+    async def between() -> None:
+        nonlocal window
+        if source.window is not None and source.window != window:
+            window = source.window
+            await asyncio.to_thread(note_reached, monitor, window)
+
+    counts = await Collector(monitor, source, progress=progress).run(stop, between)
+    if counts.ended:
+        note_end(monitor)
+    return counts

@@ -7,6 +7,7 @@ from datetime import datetime
 from klda.corpus.matching import Matcher
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
+from klda.monitor.reached import collected_until
 from klda.monitor.rules import check_rules
 from klda.store import Decision, SavedProposal
 from klda.types import KeywordSet
@@ -59,13 +60,14 @@ def approve_automatically(monitor: Monitor) -> Decision | None:
 def activate(monitor: Monitor, proposal: str) -> Decision:
     """Makes the keywords of a decided proposal the active ones; done twice, it changes nothing.
 
-    A running collector follows within seconds. Of a replay, the keywords hold from the start of the proposal's window.
+    A running collector follows within seconds. Of a replay, the keywords hold from the start of the proposal's window,
+    or from where it has come since: what was collected before belongs to the list before.
     """
     saved = monitor.records.proposals.get(proposal)
     decision = saved.decision
     if decision is None or decision.verdict == "reject":
         raise DataError(f"proposal {proposal} was not approved; there is nothing to activate")
-    at = _next_window(saved) if monitor.settings.by_event_time else None
+    at = _from(monitor, saved)
     reasons = {reason.keyword.text: reason.text for reason in saved.proposal.reasons}
     if decision.verdict == "edit":
         changed = {k.text for k in decision.keywords} ^ {k.text for k in saved.proposal.next_keywords}
@@ -73,7 +75,7 @@ def activate(monitor: Monitor, proposal: str) -> Decision:
     monitor.records.keywords.switch(
         decision.keywords, decided_by=decision.decided_by, reasons=reasons, proposal=saved.id, at=at
     )
-    _expect(monitor, saved, decision.keywords)
+    _expect(monitor, saved, decision.keywords, at)
     return decision
 
 
@@ -89,12 +91,24 @@ def activate_pending(monitor: Monitor) -> Decision | None:
     return activate(monitor, newest.id)
 
 
-def _expect(monitor: Monitor, saved: SavedProposal, keywords: KeywordSet) -> None:
-    """Records what each keyword is expected to bring in the proposal's window."""
+def _from(monitor: Monitor, saved: SavedProposal) -> datetime:
+    """From when on the keywords of a proposal hold if they are decided now."""
+    if not monitor.settings.by_event_time:
+        return monitor.clock()
+    return max(_next_window(saved), collected_until(monitor) or _next_window(saved))
+
+
+def _expect(monitor: Monitor, saved: SavedProposal, keywords: KeywordSet, at: datetime | None = None) -> None:
+    """Records what each keyword is expected to bring: in the proposal's window, or in the later one that they come to.
+
+    at: from when on they hold; None where they already do.
+    """
     found = ((k.text, saved.proposal.reason(k)) for k in keywords)
     posts = {text: reason.expected_posts for text, reason in found if reason and reason.expected_posts}
     if posts and saved.proposal.window is not None:
-        monitor.records.keywords.expect(_next_window(saved), posts)
+        start = _next_window(saved)
+        begun = start if at is None else monitor.windowing.holding(at).start
+        monitor.records.keywords.expect(max(start, begun), posts)
 
 
 def _next_window(saved: SavedProposal) -> datetime:

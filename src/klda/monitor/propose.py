@@ -8,7 +8,7 @@ from typing import Any
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError, SettingError
 from klda.monitor.choices import choices_of, save_choices
-from klda.monitor.close import closed
+from klda.monitor.close import close, closed
 from klda.monitor.examples import check_examples
 from klda.monitor.flags import flags
 from klda.monitor.forecast import with_forecast
@@ -28,7 +28,9 @@ from klda.types import KeywordSet, Progress, Window, silent
 def propose(
     monitor: Monitor, window: Window | None = None, *, progress: Progress = silent, job: str | None = None
 ) -> SavedProposal:
-    """The proposal for the window after this one (the last that has closed, unless said); it waits for a decision.
+    """The proposal for the window after this one (the last that has ended, unless said); it waits for a decision.
+
+    Windows that have ended are closed first, unless one is named.
 
     job: the job that this is, where it has been recorded already.
     """
@@ -40,7 +42,7 @@ def propose(
 
 def propose_within(monitor: Monitor, window: Window | None, progress: Progress) -> SavedProposal:
     """The same as part of other work."""
-    return _propose(monitor, window or _last_closed(monitor), progress)
+    return _propose(monitor, window or _last_ended(monitor), progress)
 
 
 def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposal:
@@ -104,7 +106,8 @@ def _vocabulary(policy: Policy) -> Vocabulary | None:
     return earlier.model.vocabulary_ if earlier else None
 
 
-def _last_closed(monitor: Monitor) -> Window:
+def _last_ended(monitor: Monitor) -> Window:
+    close(monitor)
     windows = closed(monitor)
     if not windows:
         raise DataError(f"monitor {monitor.name}: no window has closed yet; collect, and wait until one ends")

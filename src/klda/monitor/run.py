@@ -18,6 +18,7 @@ from klda.monitor.decide import activate_pending, approve_automatically
 from klda.monitor.event_time import ByEventTime
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
+from klda.monitor.reached import note_end, note_reached
 from klda.monitor.topics import learn_topics
 from klda.types import KeywordSet, Progress, Window, silent
 
@@ -46,7 +47,7 @@ async def _replayed(
     monitor: Monitor, source: ByEventTime, stop: asyncio.Event, progress: Progress, tell: Tell
 ) -> Counts:
     collector = Collector(monitor, source, progress=progress)
-    reached: Window | None = None
+    window: Window | None = None
 
     async def turn_to(time: datetime) -> None:
         await collector.flush()
@@ -56,14 +57,16 @@ async def _replayed(
         await collector.follow()
 
     async def between() -> None:
-        nonlocal reached
-        if source.window is not None and source.window != reached:
+        nonlocal window
+        if source.window is not None and source.window != window:
             await turn_to(source.window.start)
-            reached = source.window
+            window = source.window
+            await asyncio.to_thread(note_reached, monitor, window)
 
     counts = await collector.run(stop, between)
     if counts.ended:
         await turn_to(monitor.clock())  # nothing more will come: what is over by the calendar is over
+        note_end(monitor)
     return counts
 
 

@@ -31,8 +31,8 @@ def write_report(
         corpus,
         subject=subject,
         budget=budget,
-        current_topics=topics_of(last, proposal.current, seed=seed),
-        proposed_topics=topics_of(last, proposal.next_keywords, seed=seed),
+        current_topics=topics_of(last, proposal.current, beside=proposal.next_keywords, seed=seed),
+        proposed_topics=topics_of(last, proposal.next_keywords, beside=proposal.current, seed=seed),
         comparison=comparison,
         settings=settings,
     )

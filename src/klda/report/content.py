@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,6 +14,8 @@ from klda.corpus.corpus import Corpus
 from klda.errors import DataError
 from klda.policies.proposal import Proposal
 from klda.types import Budget, KeywordSet
+
+_NUMBER = re.compile(r"[-+−±]?[\d.,]+( ?%)?|–|-|")
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,16 @@ class Comparison:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Which columns hold numbers; the others are text.
+
+        >>> Comparison("", ("list", "recall", "keywords"), (("klda", "44%", "5g, mask"), ("none", "–", ""))).numeric
+        (False, True, False)
+        """
+        cells = [[row[at] for row in self.rows] for at in range(len(self.columns))]
+        return tuple(at > 0 and all(map(_NUMBER.fullmatch, column)) for at, column in enumerate(cells))
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,6 @@ def _specs(report: Report) -> dict[str, Spec]:
         specs["evolution"] = evolution(report.activity, actions, forecast)
     if any(row.collected for row in report.activity):
         specs["collected"] = collected(report.activity)
-    if len(proposal.frontier) > 1:
+    if len({frozenset(point.keywords) for point in proposal.frontier}) > 1:
         specs["frontier"] = frontier(proposal.frontier, next_list)
     return specs

@@ -13,11 +13,18 @@ MIN_POSTS = 20
 
 
 def topics_of(
-    corpus: Corpus, keywords: KeywordSet, *, n_topics: int = 5, n_words: int = 8, seed: int = 0
+    corpus: Corpus,
+    keywords: KeywordSet,
+    *,
+    beside: KeywordSet = KeywordSet(),
+    n_topics: int = 5,
+    n_words: int = 8,
+    seed: int = 0,
 ) -> tuple[Topic, ...]:
     """The topics of the corpus's posts that carry one of the keywords, largest first; none when posts are few.
 
-    Words that are the keywords themselves are left out: every post has them, so they tell topics apart least.
+    Words that are the keywords themselves are left out: every post has them, so they tell topics apart least. So are
+    those of a list that is shown `beside` this one: a word would seem to go just because it becomes a keyword.
     """
     wanted = corpus.with_candidates(keywords)
     if len(wanted) < MIN_POSTS:
@@ -25,7 +32,7 @@ def topics_of(
     model = fit_lda(wanted.documents, len(wanted.vocabulary), n_topics, seed=seed, iterations=100)
     share = model.infer(wanted.documents).mean(axis=0)  # (K,)
     shown = model.topic_word.copy()
-    shown[:, wanted.keyword_words.values] = 0.0
+    shown[:, corpus.with_candidates(keywords | beside).keyword_words.values] = 0.0
     found = [
         Topic(float(share[k]), tuple(wanted.vocabulary.display(int(word)) for word in leading))
         for k, leading in enumerate(leading_words(shown, n_words))

@@ -23,13 +23,12 @@ import klda.errors
 from klda.corpus.corpus import Corpus
 from klda.errors import KldaError, TrainingError
 from klda.evaluation.parallel import one_thread
+from klda.model.checkpoint import RAY
 from klda.model.data import recency_weights
 from klda.model.klda import KLDA
 from klda.model.trainer import own_stretch
 from klda.scale.workers import Together
 
-RUN = "ray"
-"""Beside a model: the folder in which Ray Train keeps the checkpoints of its run."""
 TRAINED, ERROR = "trained", "error.json"
 """What a run leaves behind: the model in the folder of the run, or beside it why there is none."""
 MAX_FAILURES = 5
@@ -50,7 +49,7 @@ def train(
     """
     storage = folder.resolve()
     if not resume:
-        shutil.rmtree(storage / RUN, ignore_errors=True)
+        shutil.rmtree(storage / RAY, ignore_errors=True)
     storage.mkdir(parents=True, exist_ok=True)
     (storage / ERROR).unlink(missing_ok=True)
     on_gpu = str(model.device).startswith("cuda")
@@ -59,7 +58,7 @@ def train(
         train_loop_config={"model": model.get_params(), "corpus": str(corpus.resolve()), "folder": str(storage)},
         scaling_config=ray.train.ScalingConfig(num_workers=workers, use_gpu=on_gpu, placement_strategy="SPREAD"),
         run_config=ray.train.RunConfig(
-            name=RUN,
+            name=RAY,
             storage_path=str(storage),
             failure_config=ray.train.FailureConfig(max_failures=MAX_FAILURES),
             checkpoint_config=ray.train.CheckpointConfig(num_to_keep=2),
@@ -76,7 +75,7 @@ def train(
         found = json.loads(problem.read_text(encoding="utf-8"))
         problem.unlink()
         raise getattr(klda.errors, found["type"])(found["message"])
-    return KLDA.load(storage / RUN / TRAINED, device=model.device)
+    return KLDA.load(storage / RAY / TRAINED, device=model.device)
 
 
 @contextmanager
@@ -105,7 +104,7 @@ def _train(config: dict[str, Any]) -> None:
             (folder / ERROR).write_text(json.dumps(problem), encoding="utf-8")
         return
     if workers.rank == 0:
-        model.save(folder / RUN / TRAINED)
+        model.save(folder / RAY / TRAINED)
 
 
 def _own_part(workers: Together, folder: Path, half_life: float | None) -> Corpus:

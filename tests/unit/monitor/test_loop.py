@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import timedelta
@@ -32,8 +32,9 @@ from klda.policies.proposal import Proposal
 from klda.policies.recommend import recommend
 from klda.sources import read_posts
 from klda.sources.formats.outcome import Row
+from klda.sources.live import Burst
 from klda.types import KeywordSet
-from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
+from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row, write_posts
 
 Make = Callable[..., AbstractContextManager[Monitor]]
 
@@ -91,9 +92,60 @@ def test_windows_from_before_the_monitor_began_do_not_count(collected: Monitor) 
     assert propose(collected).proposal.window == "2026-01-26T00:00:00+00:00"
 
 
-def test_a_proposal_needs_a_window_that_has_closed(collected: Monitor) -> None:
-    with pytest.raises(DataError, match="no window has closed yet"):
-        propose(collected)
+def test_a_proposal_needs_a_window_that_has_closed(make: Make) -> None:
+    with make(policy="counting") as monitor, pytest.raises(DataError, match="no window has closed yet"):
+        propose(monitor)
+
+
+def test_a_proposal_is_made_from_all_windows_that_have_ended(collected: Monitor) -> None:
+    close(collected, MONDAY + WEEK)
+    assert propose(collected).proposal.window == "2026-01-26T00:00:00+00:00"
+    assert len(closed(collected)) == 3
+
+
+def test_a_window_that_a_replay_is_in_is_not_closed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = asyncio.Event()
+
+    class Stopping(Scripted):
+        async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
+            async for burst in super().bursts(cursor):
+                yield burst
+            stop.set()
+            await asyncio.sleep(60)
+
+    with make(weeks(3), policy="counting") as monitor:
+        monkeypatch.setattr(Monitor, "source", lambda _: Stopping(received(*weeks(3)[:61])))
+        asyncio.run(collect(monitor, stop))
+        assert [size.posts for size in monitor.posts().windows()] == [40, 20]
+        assert [str(window) for window in close(monitor)] == ["2026-01-05"]
+
+
+def approved_late(monitor: Monitor, *, stray: tuple[Row, ...] = ()) -> None:
+    """Decides about the third week when that and two more have been collected with the list before."""
+    file = Path(monitor.settings.source["address"])
+    write_posts(file, [*stray, *weeks(2)])
+    asyncio.run(collect(monitor, asyncio.Event()))
+    late = propose(monitor)
+    assert late.proposal.window == (MONDAY + 2 * WEEK).isoformat()
+    write_posts(file, [*stray, *weeks(5)])
+    asyncio.run(collect(monitor, asyncio.Event()))
+    before = {size.window: monitor.active_in(size.window) for size in monitor.posts().windows()[:5]}
+    edit(monitor, KeywordSet.of("hospital", "redlung"), late.id, decided_by="ann")
+    assert {window: monitor.active_in(window) for window in before} == before
+
+
+def test_approving_late_does_not_change_which_list_collected_what(make: Make) -> None:
+    with make(weeks(2), policy="counting", budget={"max_keywords": 4}) as monitor:
+        approved_late(monitor)
+        assert {span.started for span in monitor.records.keywords.spans()} == {MONDAY, MONDAY + 5 * WEEK}
+        assert {o.window_start for story in history(monitor) for o in story.outcomes} == {MONDAY + 5 * WEEK}
+
+
+def test_a_post_with_a_wrong_clock_does_not_date_a_list(make: Make) -> None:
+    with make(weeks(2), policy="counting", budget={"max_keywords": 4}) as monitor:
+        approved_late(monitor, stray=(row("stray", week=40),))
+        assert monitor.posts().windows()[-1].window.start == MONDAY + 40 * WEEK
+        assert {span.started for span in monitor.records.keywords.spans()} == {MONDAY, MONDAY + 5 * WEEK}
 
 
 def test_a_proposal_can_be_watched_and_stopped(collected: Monitor) -> None:

@@ -15,6 +15,7 @@ from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
 from klda.policies.proposal import Proposal
 from klda.report.content import Topic, activity_in, report_of, word_changes
+from klda.report.topics import topics_of
 from klda.types import Budget, KeywordSet, Post, Window
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
@@ -108,3 +109,14 @@ def test_a_report_carries_what_the_caller_adds() -> None:
 def test_a_proposal_without_keywords_is_refused() -> None:
     with pytest.raises(DataError, match="names no keyword"):
         report_of(Proposal("klda", KeywordSet()), CORPUS.with_history([KeywordSet(), KeywordSet()]))
+
+
+def test_words_of_topics_are_keywords_of_neither_list() -> None:
+    corpus = corpus_of((TEXTS[0] * 10, TEXTS[1] * 10), CANDIDATES)
+    health, both = KeywordSet.of("health"), KeywordSet.of("health", "mask")
+    alone, beside = (
+        {word for topic in topics_of(corpus, health, beside=other, n_topics=2, n_words=3) for word in topic.words}
+        for other in (KeywordSet(), both)
+    )
+    assert "mask" in alone
+    assert "mask" not in beside

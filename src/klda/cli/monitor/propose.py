@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from klda.cli.monitor.options import HOME, Home, Name
 from klda.cli.options import OutputFormat
-from klda.cli.output import Format, ListFormat, out, print_json
+from klda.cli.output import Format, ListFormat, out, print_json, print_table
 from klda.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -27,10 +27,15 @@ def propose(name: Name, home: Home = HOME, output: OutputFormat = Format.table) 
 
 
 def show_waiting(name: str, saved: SavedProposal) -> None:
-    """Prints a proposal that waits, what stands against it, and how to decide about it."""
+    """Prints a proposal that waits, posts with what changes, what stands against it, and how to decide about it."""
     from klda.cli.recommend import show
 
     show(saved.proposal, ListFormat.table)
+    examples = [
+        (r.keyword.text, r.examples[0].text) for r in saved.proposal.reasons if r.action != "keep" and r.examples
+    ]
+    if examples:
+        print_table("For example", ("keyword", "post"), examples)
     for flag in saved.flags:
         out.print(f"Flagged: {flag}", style="red", markup=False, highlight=False)
     verdict = "approve" if saved.proposal.next_keywords else "reject"  # an empty list cannot be approved

@@ -20,9 +20,16 @@ def vacuum(
     output: OutputFormat = Format.table,
 ) -> None:
     """Forget deleted posts and old windows; a running collector does it every day by itself."""
+    from klda.corpus.windows import parse_length
+    from klda.errors import SettingError
     from klda.monitor.monitor import opened
     from klda.monitor.vacuum import vacuum as work
 
+    if older_than is not None:
+        try:
+            parse_length(older_than)
+        except SettingError as error:
+            raise SettingError(f"--older-than {older_than!r}: give a number and a unit, as in 180d or 26w") from error
     with opened(home, name) as monitor:
         forgotten = work(monitor, older_than)
     windows = [str(window) for window in forgotten.windows]

@@ -34,7 +34,7 @@ def topics(
                 "topic": number,
                 "share": topic.share,
                 "words": ", ".join(words),
-                "alone": ("new: " if side == "proposed" else "leaves: ") + ", ".join(alone) if alone else "",
+                "alone": "only here: " + ", ".join(alone) if alone else "",
             }
         )
     colour = LIGHT["add"] if side == "proposed" else LIGHT["drop"]

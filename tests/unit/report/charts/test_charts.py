@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import vl_convert
 
+from klda.policies.proposal import FrontierPoint
 from klda.report.charts.collected import OTHERS, collected
 from klda.report.charts.evolution import NEXT, evolution
 from klda.report.charts.expected import WHOLE_LIST, expected
@@ -81,8 +82,8 @@ def test_expected_volume_has_every_keyword_the_list_and_the_budget() -> None:
 
 
 def test_topics_name_the_words_that_the_other_list_lacks() -> None:
-    assert rows(SPECS["proposed"])[3]["alone"].startswith("new: kits, labs")
-    assert rows(SPECS["current"])[4]["alone"].startswith("leaves: addiction")
+    assert rows(SPECS["proposed"])[3]["alone"].startswith("only here: kits, labs")
+    assert rows(SPECS["current"])[4]["alone"].startswith("only here: addiction")
 
 
 def test_both_sides_of_the_topics_share_one_scale() -> None:
@@ -117,3 +118,19 @@ def test_evolution_keeps_the_keywords_decided_on_when_there_are_too_many() -> No
 
 def test_the_frontier_fills_only_the_proposed_list() -> None:
     assert [row["novelty"] for row in rows(SPECS["frontier"]) if row["chosen"]] == [0.5]
+
+
+def test_the_frontier_shows_each_list_once_with_its_settings_and_its_posts() -> None:
+    points = [
+        FrontierPoint(n / 4, 0.8 + (n > 2) / 10, 0.4, 100.0 + n, ("a", "b") if n > 2 else ("a",)) for n in range(5)
+    ]
+    shown = [(row["dial"], row["label"]) for row in rows(frontier(points, ["a"]))]
+    assert shown == [("0 to 0.5", "proposed, 0 to 0.5: 100 posts"), ("0.75 to 1", "0.75 to 1: 103 posts")]
+
+
+def test_labels_of_the_frontier_do_not_lie_upon_each_other() -> None:
+    ground = [0.0, 0.01, 0.5, 1.0]
+    points = [FrontierPoint(n / 3, 0.8 - new / 10, new, 100.0, (f"a{n}",)) for n, new in enumerate(ground)]
+    shown = rows(frontier(points, ["a1"]))
+    assert [bool(row["label"]) for row in shown] == [False, True, True, True]
+    assert all(row["keywords"] and row["dial"] for row in shown)
