@@ -47,7 +47,7 @@ browser:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 
 .venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
-	$(INSTALL) --editable .
+	$(INSTALL) --editable '.[web]'
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml constraints.txt | .venv/bin/python
