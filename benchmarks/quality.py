@@ -34,7 +34,7 @@ from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.closed_loop import volume_cap
 from klda.evaluation.open_loop import History
 from klda.evaluation.parallel import Map, process_pool
-from klda.evaluation.subjects import Subject, load_subjects
+from klda.evaluation.subjects import Subject, check_labels, load_subjects
 from klda.evaluation.summary import closed_summary, open_summary
 
 Plain = dict[str, Any]
@@ -177,8 +177,12 @@ def _loops_of_all_and_of_the_list(
 
 def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> list[Part]:
     """What is to be measured: the closed loop of subjects whose posts are known, and the open loop of all beside it."""
-    chosen = [subject for subject in subjects if subject.labels]
     replay = _replay(archive, subjects, given, None)
+    known = set(replay.archive.labels)
+    chosen = [subject for subject in subjects if not subject.labels.isdisjoint(known)]
+    check_labels(() if chosen else subjects, known)
+    for lost in (subject.name for subject in subjects if subject.labels and subject not in chosen):
+        print(f"{archive.stem}: no post has a label of {lost}: no closed loop is run on it", file=sys.stderr)
     if given.quick:
         return [partial(_closed, replay, [_smallest(replay.archive, chosen)], given, spread, quiet=True)]
     return [

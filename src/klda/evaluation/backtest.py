@@ -8,7 +8,6 @@ processes is the caller's business: everything here goes through an injected `ma
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,7 +23,7 @@ from klda.evaluation.archive import Archive
 from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
 from klda.evaluation.kept import Plain, read_result, result_path, write_result
 from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, counts, last_truth, open_loop_case, score
-from klda.evaluation.subjects import Subject
+from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth
 from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
@@ -36,8 +35,6 @@ RANDOM_DRAWS = 20
 """Chance is known well when it is drawn often; it is the zero of every skill."""
 KEPT_TRUTH = 10
 """True words of a keyword that a result keeps, more where longer lists are asked for."""
-SHOWN_LABELS = 6
-"""Labels of an archive that are named where a subject has none of them."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ def tasks(
 ) -> list[Task]:
     """All cases of a backtest: subjects × test windows, or subjects × policies when the loop is closed."""
     if settings.loop == "closed":
-        _check_labels(archive, subjects)
+        check_labels(subjects, archive.labels)
         return [
             Task(str(corpus), str(work), subject, settings, policy=name)
             for subject in subjects
@@ -107,22 +104,6 @@ def tasks(
         for window in windows
         for subject in subjects
     ]
-
-
-def _check_labels(archive: Archive, subjects: Sequence[Subject]) -> None:
-    """Refuses a subject whose labels no post carries: every policy would score nothing on it."""
-    if not any(subject.labels for subject in subjects):
-        return
-    known = Counter(label for label in archive.labels if label is not None)
-    for subject in subjects:
-        if subject.labels and subject.labels.isdisjoint(known):
-            names = ", ".join(sorted(subject.labels))
-            usual = ", ".join(label for label, _ in known.most_common(SHOWN_LABELS))
-            has = f"the most frequent of its {len(known):,} labels are {usual}" if known else "it has no labels at all"
-            raise SettingError(
-                f"subject {subject.name!r}: no post of the archive has the label {names}; {has}. "
-                "Correct the labels of the subject, or leave them out"
-            )
 
 
 def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) -> Iterator[Plain]:  # noqa: A002

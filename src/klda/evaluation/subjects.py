@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from klda.errors import InputError, SettingError
 from klda.types import KeywordSet
+
+SHOWN_LABELS = 6
+"""Labels of an archive that are named where a subject has none of them."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,22 @@ def load_subjects(path: Path, split: str | None = None) -> tuple[Subject, ...]:
         known = sorted({s.split for s in subjects if s.split})
         raise SettingError(f"{path}: no subject of split {split!r}; the file has {', '.join(known) or 'no splits'}")
     return chosen
+
+
+def check_labels(subjects: Sequence[Subject], labels: Iterable[str | None]) -> None:
+    """Refuses a subject whose labels are none of an archive's posts: every policy would score nothing on it."""
+    if not any(subject.labels for subject in subjects):
+        return
+    known = Counter(label for label in labels if label is not None)
+    for subject in subjects:
+        if subject.labels and subject.labels.isdisjoint(known):
+            names = ", ".join(sorted(subject.labels))
+            usual = ", ".join(label for label, _ in known.most_common(SHOWN_LABELS))
+            has = f"the most frequent of its {len(known):,} labels are {usual}" if known else "it has no labels at all"
+            raise SettingError(
+                f"subject {subject.name!r}: no post of the archive has the label {names}; {has}. "
+                "Correct the labels of the subject, or leave them out"
+            )
 
 
 def _subject(path: Path, position: int, plain: Any) -> Subject:

@@ -159,7 +159,7 @@ def test_an_archive_that_cannot_be_replayed_says_why_and_stops_no_other(
 
 
 def test_subjects_without_labels_are_in_the_open_loop_beside_those_with_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def named(replay: object, subjects: list[Subject], *_: object, **__: object) -> dict[str, Any]:
         return {"of": [subject.name for subject in subjects]}
@@ -170,8 +170,10 @@ def test_subjects_without_labels_are_in_the_open_loop_beside_those_with_them(
     subjects = [
         Subject("health", KeywordSet.of("hospital", "doctor"), frozenset({"health"})),
         Subject("racing", KeywordSet.of("horse", "race")),
+        Subject("misspelt", KeywordSet.of("climate"), frozenset({"climt"})),
     ]
     given = argparse.Namespace(quick=False, loops=None, work=tmp_path / "work", language="en")
     closed, sampled, every, listed = (part() for part in quality.with_labels(archive, subjects, given, map))
     assert closed["of"] == sampled["with_sample"]["of"] == ["health"]
-    assert every["of"] == listed["list_only"]["of"] == ["health", "racing"]
+    assert every["of"] == listed["list_only"]["of"] == ["health", "racing", "misspelt"]
+    assert "posts: no post has a label of misspelt" in capsys.readouterr().err
