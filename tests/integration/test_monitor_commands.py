@@ -59,7 +59,8 @@ def test_from_zero_to_an_approved_list_and_its_history(
     assert (decision["verdict"], decision["decided_by"], decision["note"]) == ("approve", "bob", "fine")
     assert monitor("show", "health")["keywords"] == decision["keywords"]
     table = klda("monitor", "history", "health", "--keyword", "health", "--home", tmp_path / "home").stdout
-    assert re.search(r"2026-02-16 00:00 │ +[\d,]+ \(\d+–\d+\) │ +– │", table)  # whole posts, and none to come
+    # whole posts, their interval below, and none to come
+    assert re.search(r"2026-02-16 00:00 │ +[\d,]+ │ +– │\n│ +│ +\d+–\d+ │", table)
     told = monitor("history", "health")
     assert {story["keyword"] for story in told["keywords"] if story["active"]} == set(decision["keywords"])
     assert [p["state"] for p in told["proposals"]] == ["approved"]

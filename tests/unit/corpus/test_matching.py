@@ -169,7 +169,8 @@ def test_any_form_of_a_keyword_will_do() -> None:
 
 
 def test_two_spellings_of_one_word_are_two_columns() -> None:
-    assert Matcher(KeywordSet.of("Mask", "mask", "MASK")).match("mask") == [0, 1, 2]
+    spellings = KeywordSet(tuple(map(Keyword, ("Mask", "mask", "MASK"))))  # as typed on a list they would be one
+    assert Matcher(spellings).match("mask") == [0, 1, 2]
 
 
 def test_nothing_is_found_with_no_keywords_or_no_texts() -> None:
