@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from klda.errors import DataError, SettingError
 from klda.monitor.close import closed
-from klda.monitor.jobs import recorded
+from klda.monitor.jobs import is_worked_on, recorded
 from klda.monitor.monitor import Monitor
 from klda.types import Progress, Window, silent
 
@@ -114,6 +114,13 @@ def result(monitor: Monitor, name: str) -> Result:
     if not path.is_file():
         raise DataError(f"backtest {name} has no results; see how its job ended")
     return _result(path)
+
+
+def sweep_backtests(monitor: Monitor) -> None:
+    """Removes the posts that backtests whose process was killed have left behind."""
+    for work in _folder(monitor).glob(".*"):
+        if not is_worked_on(monitor, work.name.removeprefix(".")):
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def _result(path: Path) -> Result:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from klda.corpus.matching import Matcher
-from klda.errors import DataError, KldaError
+from klda.errors import DataError, InputError, KldaError
 from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.rules import check_rules
-from klda.monitor.settings import Settings
+from klda.monitor.settings import Settings, resolved
 from klda.sources.live import Received, Source, source_of
 from klda.store import MonitorFolder, create_monitor
 from klda.store.records import now
@@ -38,7 +38,7 @@ def create(
     keywords = settings.first_keywords()
     Matcher(keywords, adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
     check_rules(settings, keywords)
-    source = source_of(settings.source_table())
+    source = source_of(resolved(settings.source_table()))
     began = clock()
     if settings.by_event_time:
         began = settings.windowing().holding(asyncio.run(_first_time(source))).start
@@ -55,6 +55,11 @@ def create(
 def begin(monitor: Monitor, at: datetime, *, created_by: str, **facts: Any) -> None:
     """Lets the first list hold from a time on, and notes what was asked for when the monitor was made."""
     keywords, records = monitor.settings.first_keywords(), monitor.records
+    if records.journal.entries(1, action=MADE):
+        raise InputError(
+            f"the database has a monitor {monitor.name!r} already, of another folder or of one that is gone; choose "
+            "another name, or another database"
+        )
     reasons = dict.fromkeys(keywords.texts, "on the first list")
     records.keywords.switch(keywords, decided_by=created_by, reasons=reasons, at=at)
     facts = {"keywords": list(keywords.texts)} | monitor.settings.lasting() | facts

@@ -86,7 +86,7 @@ def activate_pending(monitor: Monitor) -> Decision | None:
         return None
     newest = decided[0]
     assert newest.decision is not None
-    if newest.decision.keywords == monitor.records.keywords.active():
+    if set(newest.decision.keywords) == set(monitor.records.keywords.active()):  # in which order does not matter
         return None
     return activate(monitor, newest.id)
 

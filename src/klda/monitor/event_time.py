@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from klda.corpus.windows import Windowing
 from klda.sources.live import Burst, Event, Health, Received, Source
+from klda.sources.live.replay import Place
 from klda.types import KeywordSet, Window
 
 
@@ -42,32 +43,34 @@ class ByEventTime:
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
         """Yields the posts after the cursor, and an empty burst as each window begins."""
-        passed = int(cursor or 0)
+        place = Place.of(cursor)
         events: tuple[Event, ...] = ()
         async with aclosing(self._replay.bursts(cursor)) as bursts:
             async for burst in bursts:
                 events += burst.events
-                for part in self._cut(events, passed, len(events) - 1):  # the last waits for the one after it
+                place = Place.of(burst.cursor)
+                for part in self._cut(events, place, len(events) - 1):  # the last waits for the one after it
                     yield part
-                passed += max(len(events) - 1, 0)
                 events = events[-1:]
-        for part in self._cut(events, passed, len(events)):
+        for part in self._cut(events, place, len(events)):
             yield part
 
-    def _cut(self, events: tuple[Event, ...], passed: int, stop: int) -> Iterator[Burst]:
-        """The first `stop` events, cut where a window begins; `passed` came before them."""
+    def _cut(self, events: tuple[Event, ...], end: Place, stop: int) -> Iterator[Burst]:
+        """The first `stop` events, cut where a window begins; `end` is the place after all of them."""
+        passed = end.passed - len(events)
         times = [event.row.time for event in events if isinstance(event, Received)]
         start = 0
         for at in range(stop):
             agreed = min(times[at : at + 2])  # one post with a wrong clock closes no window
             if self.window is None or _instant(agreed) >= self.window.end:
+                here = str(end._replace(passed=passed + at))
                 if at > start:
-                    yield Burst(events[start:at], str(passed + at))
+                    yield Burst(events[start:at], here)
                 self.window = self._windowing.holding(_instant(agreed))
-                yield Burst((), str(passed + at))
+                yield Burst((), here)
                 start = at
         if stop > start:
-            yield Burst(events[start:stop], str(passed + stop))
+            yield Burst(events[start:stop], str(end._replace(passed=passed + stop)))
 
 
 def _instant(microseconds: int) -> datetime:

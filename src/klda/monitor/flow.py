@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from klda.monitor.failure import failure
 from klda.monitor.monitor import Monitor
+from klda.monitor.reached import horizon
 from klda.store import VolumePoint
 from klda.store.tally import ALL
 from klda.store.volume import Period
@@ -68,8 +69,8 @@ class Now:
 
 def now(monitor: Monitor) -> Now:
     """How many posts there are by now."""
-    windows = monitor.records.volume.series("window", keywords=[ALL])
-    newest = windows[-1] if windows else None
+    windows, until = monitor.records.volume.series("window", keywords=[ALL]), horizon(monitor)
+    newest = next((point for point in reversed(windows) if point.start < until), None)
     return Now(
         monitor.windowing.holding(newest.start) if newest else None,
         newest.posts if newest else 0,
@@ -82,10 +83,11 @@ def now(monitor: Monitor) -> Now:
 def flow(monitor: Monitor, period: Period) -> list[FlowPoint]:
     """Volume by keyword, in order of time: the newest windows, days or hours that `SPANS` says."""
     volume = monitor.records.volume
-    newest = volume.newest(period)
+    until = horizon(monitor)
+    newest = volume.newest(period, until)
     if newest is None:
         return []
-    return divided(volume.series(period, _since(monitor, newest, period)))
+    return divided(volume.series(period, _since(monitor, newest, period), until))
 
 
 def divided(points: list[VolumePoint]) -> list[FlowPoint]:
@@ -114,14 +116,14 @@ def divided(points: list[VolumePoint]) -> list[FlowPoint]:
 def yields(monitor: Monitor) -> list[KeywordYield]:
     """What each active keyword brings, in the order of the list."""
     records = monitor.records
-    newest = records.volume.newest("window")
+    newest = records.volume.newest("window", horizon(monitor))
     spans = {span.keyword.text: span for span in records.keywords.spans() if span.ended is None}
     here: dict[str, VolumePoint] = {}
     before: dict[str, VolumePoint] = {}
     expected: dict[str, Estimate] = {}
     if newest is not None:
         earlier = monitor.windowing.holding(newest - timedelta(microseconds=1)).start
-        for point in records.volume.series("window", earlier, keywords=list(spans)):
+        for point in records.volume.series("window", earlier, horizon(monitor), keywords=list(spans)):
             (here if point.start == newest else before)[point.keyword] = point
         expected = {outcome.keyword: outcome.expected for outcome in records.keywords.outcomes(newest)}
     return [

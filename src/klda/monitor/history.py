@@ -7,6 +7,7 @@ from typing import Any
 
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
+from klda.monitor.reached import horizon
 from klda.store import KeywordSpan, Outcome
 
 
@@ -59,7 +60,7 @@ def history(monitor: Monitor, keyword: str | None = None) -> list[KeywordStory]:
     if keyword is not None and not spans:
         raise DataError(f"monitor {monitor.name}: {keyword!r} has never been active; `klda monitor history` lists all")
     outcomes: dict[str, list[Outcome]] = {}
-    begun = monitor.records.volume.newest("window")
+    begun = monitor.records.volume.newest("window", horizon(monitor))
     for outcome in monitor.records.keywords.outcomes():
         to_come = begun is None or outcome.window_start > begun
         told = replace(outcome, realised=None) if to_come else outcome

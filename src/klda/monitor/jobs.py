@@ -88,7 +88,12 @@ def is_lost(monitor: Monitor, job: Job) -> bool:
         return False
     if job.kind == "collect":  # it holds the monitor's own lock
         return not monitor.folder.being_written
-    return not is_held(_lock(monitor, job.id))
+    return not is_worked_on(monitor, job.id)
+
+
+def is_worked_on(monitor: Monitor, job: str) -> bool:
+    """Whether a process works on a job now."""
+    return is_held(_lock(monitor, job))
 
 
 def _lock(monitor: Monitor, job: str) -> Path:

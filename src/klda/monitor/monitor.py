@@ -11,7 +11,7 @@ from pathlib import Path
 from klda.corpus.posts import PostTable
 from klda.corpus.windows import Windowing
 from klda.errors import SettingError
-from klda.monitor.settings import Settings, from_environment
+from klda.monitor.settings import Settings, from_environment, resolved
 from klda.sources.live import Source, source_of
 from klda.sources.live.replay import Replay
 from klda.store import MonitorFolder, PostStore, Records, open_monitor
@@ -56,7 +56,7 @@ class Monitor:
         table, upload = self.settings.source_table(self.name), self.folder.upload
         if table.get("posts") == str(upload.absolute()) and not upload.exists():
             return Replay(PostTable.of(()))
-        return source_of(table)
+        return source_of(resolved(table))
 
     def began(self) -> datetime:
         """When its first list became active."""
@@ -70,9 +70,9 @@ class Monitor:
 
 
 @contextmanager
-def opened(home: Path, name: str, *, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
+def opened(home: Path | str, name: str, *, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
     """The monitor of this name, for as long as the block lasts."""
-    with opened_in(open_monitor(home, name), clock) as monitor:
+    with opened_in(open_monitor(Path(home), name), clock) as monitor:
         yield monitor
 
 

@@ -38,6 +38,13 @@ def reached(monitor: Monitor) -> Window | None:
     return monitor.windowing.holding(window_start(noted[0].subject)) if noted else None
 
 
+def horizon(monitor: Monitor) -> datetime:
+    """The end of the window that a monitor is in by its calendar: posts dated later have a wrong clock."""
+    ends = monitor.windowing.holding(monitor.clock()).end
+    window = reached(monitor) if monitor.settings.by_event_time else None
+    return ends if window is None else min(ends, window.end)
+
+
 def collected_until(monitor: Monitor) -> datetime | None:
     """Up to when a replay has collected with the list that holds, by the hour; None where that was never noted."""
     window = reached(monitor)

@@ -23,8 +23,8 @@ from klda.types import Budget, KeywordSet
 Approval = Literal["manual", "auto"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
-LASTING = ("window", "zone", "sample")
-"""Settings that hold for as long as a monitor lives: what it stored is cut and weighed by them."""
+LASTING = ("window", "zone", "sample", "pseudonymise")
+"""Settings that hold for as long as a monitor lives: what it stored is cut, weighed and found again by them."""
 EVENT_TIME = ("replay",)
 """Kinds of source that play the past again: their windows end by the times of the posts, not by the clock."""
 _PATHS = {"replay": "posts", "folder": "path", "jetstream": "dictionary"}
@@ -43,13 +43,16 @@ def _described(source: object) -> object:
 def _known_source(source: dict[str, Any]) -> dict[str, Any]:
     if source.get("kind") not in SOURCES:
         raise ValueError(f"kind {source.get('kind')!r} is not known; choose one of {', '.join(SOURCES)}")
+    if isinstance(source.get("options"), dict):
+        _without_secrets({name: str(value) for name, value in source["options"].items()})
     return source
 
 
 def _without_secrets(options: dict[str, str]) -> dict[str, str]:
     for name, value in options.items():
         if any(word in name.lower() for word in _SECRET) and not value.startswith(_ENVIRONMENT):
-            raise ValueError(f'{name} must not lie in a file; write it as in {name} = "env:{name.upper()}"')
+            variable = name.upper().replace(".", "_")
+            raise ValueError(f'{name} must not lie in a file; write it as in "{name}" = "env:{variable}"')
     return options
 
 
@@ -235,6 +238,14 @@ def from_environment(value: str) -> str:
     return os.environ[name]
 
 
+def resolved(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A source's table with what its `options` take from the environment."""
+    if not isinstance(source.get("options"), dict):
+        return dict(source)
+    options = {n: from_environment(v) if isinstance(v, str) else v for n, v in source["options"].items()}
+    return dict(source) | {"options": options}
+
+
 def _first_problem(error: ValidationError) -> str:
     """The first thing that is wrong: which field, why, and what was given.
 
@@ -246,5 +257,6 @@ def _first_problem(error: ValidationError) -> str:
     if found["type"] == "extra_forbidden":
         known = f"; there are {', '.join(Settings.model_fields)}" if len(found["loc"]) == 1 else ""
         return f"{field}: there is no such setting{known}"
-    given = "" if field.startswith("storage") or found["type"] == "missing" else f" (given: {found['input']!r})"
+    secret = field.startswith("storage") or (isinstance(found["input"], dict) and "options" in found["input"])
+    given = "" if secret or found["type"] == "missing" else f" (given: {found['input']!r})"
     return f"{field}: {message}{given}"

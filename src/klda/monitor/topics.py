@@ -20,6 +20,7 @@ from klda.errors import DataError
 from klda.monitor.examples import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor
+from klda.monitor.reached import horizon
 from klda.selection.arrays import Floats
 from klda.store.tally import ALL
 from klda.store.topics import TopicExample, TopicOverTime, WindowTopics
@@ -82,8 +83,9 @@ def topics_over_time(corpus: Corpus, *, seed: int, made: datetime) -> WindowTopi
 
 
 def _totals(monitor: Monitor) -> dict[datetime, int]:
-    """Posts of each window, by its start."""
-    return {point.start: point.posts for point in monitor.records.volume.series("window", keywords=[ALL])}
+    """Posts of each window so far, by its start."""
+    points = monitor.records.volume.series("window", until=horizon(monitor), keywords=[ALL])
+    return {point.start: point.posts for point in points}
 
 
 def _newest(monitor: Monitor, posts: dict[datetime, int]) -> Window:

@@ -126,7 +126,7 @@ def file_of(home: Path, upload: str) -> Path:
     if not _ID.fullmatch(upload):
         raise InputError("there is no such upload; send the file again")
     path = _folder(home) / upload / "posts"
-    if not path.is_file():
+    if not path.is_file() or _is_old(path.parent, KEPT):
         raise InputError("the upload is gone: it waits for a day at most; send the file again")
     return path
 
@@ -140,10 +140,14 @@ def sweep(home: Path, kept: timedelta = KEPT) -> int:
     """Deletes uploads that nobody made a monitor of for too long; how many."""
     gone = 0
     for folder in _folder(home).glob("*"):
-        if _ID.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > kept.total_seconds():
+        if _ID.fullmatch(folder.name) and _is_old(folder, kept):
             shutil.rmtree(folder, ignore_errors=True)
             gone += 1
     return gone
+
+
+def _is_old(folder: Path, kept: timedelta) -> bool:
+    return time.time() - folder.stat().st_mtime > kept.total_seconds()
 
 
 def _read(path: Path, upload: str, progress: Progress) -> Preview:

@@ -6,12 +6,12 @@ either.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from klda.corpus.windows import parse_length
+from klda.monitor.backtest import sweep_backtests
 from klda.monitor.model_files import drop_models, sweep_models
 from klda.monitor.monitor import Monitor
 from klda.monitor.reports import withdraw_reports
@@ -49,10 +49,9 @@ def forget(monitor: Monitor, store: PostStore, older_than: str | None = None, *,
         before = monitor.clock() - parse_length(retention)
         expired = store.expire(before)
         _drop_upload(monitor, before)
-        _withdraw(monitor, expired)
-        old = {window.start for window in expired}
-        drop_models(monitor, [m for m in records.journal.models(100_000) if m.window_start in old])
+        _withdraw(monitor, monitor.windowing.holding(before).start)
     sweep_models(monitor, grace)
+    sweep_backtests(monitor)
     withdraw_reports(monitor)
     files = store.vacuum(grace)
     records.volume.catch_up(store)
@@ -75,17 +74,18 @@ def _drop_upload(monitor: Monitor, before: datetime) -> None:
             monitor.folder.upload.unlink()
 
 
-def _withdraw(monitor: Monitor, expired: Iterable[Window]) -> None:
-    """Takes posts of expired windows out of the examples of the proposals that were made from them, and of topics."""
-    ends = {window.end for window in expired}
-    if not ends:
-        return
+def _withdraw(monitor: Monitor, end: datetime) -> None:
+    """Takes posts from before the end of the last expired window out of examples, and drops models of such windows.
+
+    It looks at all of them, not at those of the windows that just went: a crash may have come in between.
+    """
     gone = [
         example.id
         for saved in monitor.records.proposals.newest(limit=100_000)
-        if saved.proposal.window and datetime.fromisoformat(saved.proposal.window) in ends
+        if saved.proposal.window and datetime.fromisoformat(saved.proposal.window) <= end
         for reason in saved.proposal.reasons
         for example in reason.examples
     ]
     monitor.records.proposals.withdraw_examples(gone)
-    monitor.records.topics.withdraw_before(max(ends))
+    monitor.records.topics.withdraw_before(end)
+    drop_models(monitor, [m for m in monitor.records.journal.models(100_000) if m.window_start < end])

@@ -1,6 +1,7 @@
 """The SQL database: a SQLite file, or PostgreSQL by its address.
 
-SQLite runs in WAL mode: several processes read while one writes. A PostgreSQL that is restarted is waited for, and what
+SQLite runs in WAL mode: several processes read while one writes; PostgreSQL is made to do the same, so that what holds
+on one holds on the other. A PostgreSQL that is restarted is waited for, and what
 was under way is run again: every transaction here can be, because its second run finds what the first has done.
 """
 
@@ -27,6 +28,7 @@ T = TypeVar("T")
 PATIENCE = 30.0
 """Seconds for which a PostgreSQL that went away is waited for."""
 _BUSY_MILLISECONDS = 30_000
+_WRITING = 0x6B6C6461  # the number of the lock that writers of a PostgreSQL take, any number that others do not use
 
 
 class Database:
@@ -117,8 +119,13 @@ class Database:
 
     def _once(self, work: Callable[[Connection], T], *, immediate: bool) -> T:
         with self._engine.connect() as connection:
-            connection = connection.execution_options(immediate=immediate)
+            if self.dialect == "sqlite":
+                connection = connection.execution_options(immediate=immediate)
+            elif not immediate:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
+                if immediate and self.dialect == "postgresql":
+                    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITING})")
                 return work(connection)
 
     def _went_away(self, error: Exception) -> bool:

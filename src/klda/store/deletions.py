@@ -37,8 +37,10 @@ class Deletions:
 
         What is noted last of a post holds. author: whether these are accounts, all of whose posts are deleted.
         """
+        # no post has an id with a zero byte, and PostgreSQL takes none
+        names = dict.fromkeys(name for name in ids if "\0" not in name)
         row = {"monitor": self.monitor, "source": source, "noted": self.clock(), "edited": edited, "author": author}
-        rows = [row | {"post": name} for name in dict.fromkeys(ids)]
+        rows = [row | {"post": name} for name in names]
         if rows:
             self.database.write(lambda c: upsert(c, schema.deletions, rows, replace=["edited"]))
 
@@ -60,12 +62,16 @@ class Deletions:
                 source, edited, author = kind
                 names = [post for origin, post, *rest in pending if (origin, *rest) == kind]
                 shown = posts.ids_by(names, source=source) if author else [posts.stored_id(name) for name in names]
-                self.proposals.withdraw_examples(shown)  # first: of an account, only the table tells which they are
-                self.topics.withdraw_examples(shown)
+                self._withdraw(shown)  # before: a crash would leave nobody who knows which posts an account had
                 went = posts.delete(names, source=source, by="author" if author else "id", but_newest=edited)
+                self._withdraw(shown)  # and after: a proposal that was saved meanwhile still found them stored
                 deleted += 0 if edited else went
                 self._done(source, names)
         return deleted
+
+    def _withdraw(self, shown: list[str]) -> None:
+        self.proposals.withdraw_examples(shown)
+        self.topics.withdraw_examples(shown)
 
     def _done(self, source: str, ids: list[str]) -> None:
         t = schema.deletions

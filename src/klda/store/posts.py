@@ -241,8 +241,7 @@ class PostStore:
         """The ids under which the posts of these authors lie here."""
         with guarded(self.uri, "be read"):
             found = self._all_of("author", authors, source, ["id", "source"])
-        ids: list[str] = found.column("id").unique().to_pylist()
-        return ids
+        return list(found.column("id").unique().to_pylist())
 
     def _all_of(self, column: str, names: Iterable[str], source: str | None, columns: Sequence[str]) -> pa.Table:
         """Some columns of all rows that have one of these names in a column, and are of a source."""

@@ -82,11 +82,11 @@ class Volume:
         query = query.order_by(v.c.start, v.c.keyword)
         return self.database.read(lambda c: [VolumePoint(*row) for row in c.execute(query)])
 
-    def newest(self, period: Period) -> datetime | None:
-        """When the newest hour, day or window with collected posts begins; None before the first post."""
+    def newest(self, period: Period, until: datetime) -> datetime | None:
+        """When the newest hour, day or window before a time that has collected posts begins; None if there is none."""
         v = schema.volume
         query = select(func.max(v.c.start)).where(
-            v.c.monitor == self.monitor, v.c.sample.is_(False), v.c.period == period, v.c.posts > 0
+            v.c.monitor == self.monitor, v.c.sample.is_(False), v.c.period == period, v.c.posts > 0, v.c.start < until
         )
         return self.database.read(lambda c: c.execute(query).scalar())
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
+from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 
+from klda.monitor.uploads import sweep
 from klda.web import assets
 from klda.web.api import backtests as backtests_api
 from klda.web.api import history as history_api
@@ -55,6 +58,8 @@ RESOURCES = {
 }
 """By the name under which the API documents them; all lie under /api/v1."""
 
+_SWEPT_EVERY = 3600.0
+
 ABOUT = """Everything that the pages of the studio do, for programs.
 
 Send a token as `Authorization: Bearer …`. On the studio's own machine, where no token is asked for, requests that
@@ -70,7 +75,9 @@ def create_app(settings: StudioSettings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(prepare)
+        sweeping = asyncio.create_task(_sweep_uploads(settings.home))
         yield
+        sweeping.cancel()
         studio.close()
 
     app = FastAPI(
@@ -96,3 +103,11 @@ def create_app(settings: StudioSettings) -> FastAPI:
     app.add_middleware(Guard, settings=settings, sessions=app.state.sessions)
     app.add_middleware(Counted, metrics=app.state.metrics)
     return app
+
+
+async def _sweep_uploads(home: Path) -> None:
+    """Deletes files that were handed in and never used, for as long as the studio runs."""
+    while True:
+        with suppress(OSError):  # somebody else removed it in this moment
+            await run_in_threadpool(sweep, home)
+        await asyncio.sleep(_SWEPT_EVERY)

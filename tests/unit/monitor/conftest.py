@@ -13,9 +13,11 @@ import orjson
 import pytest
 
 from klda.corpus.simulation import World, write
-from klda.monitor.collect import Collector, Counts
+from klda.monitor.close import close
+from klda.monitor.collect import Collector, Counts, collect
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.propose import propose
 from klda.monitor.settings import Settings
 from klda.sources.formats.outcome import Row
 from klda.sources.live import Burst, Event, Health, Received
@@ -23,6 +25,9 @@ from klda.types import KeywordSet
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 WEEK = timedelta(days=7)
+WORDS = ["ward", "nurse", "patient", "visit", "bed", "night", "shift", "drug", "test", "queue"]
+
+Make = Callable[..., AbstractContextManager[Monitor]]
 
 
 def row(name: str, text: str = "the hospital", *, week: float = 0.0, author: str | None = None, **more: Any) -> Row:
@@ -38,6 +43,19 @@ def write_posts(path: Path, rows: Iterable[Row]) -> Path:
             plain = {"id": one.id, "time": time, "text": one.text, "author": one.author}
             file.write(orjson.dumps(plain, option=orjson.OPT_APPEND_NEWLINE))
     return path
+
+
+def weeks(n: int, posts: int = 40) -> list[Row]:
+    """Posts of so many weeks; from the second on, `redlung` comes up beside `hospital`."""
+    return [
+        row(
+            f"{week}-{i}",
+            f"the hospital {WORDS[i % 10]} {WORDS[(3 * i) % 7]}{' redlung' if week and i % 2 else ''}",
+            week=week + i / (posts + 1),
+        )
+        for week in range(n)
+        for i in range(posts)
+    ]
 
 
 class Scripted:
@@ -74,7 +92,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Callable[..., AbstractContextManager[Monitor]]:
+def make(tmp_path: Path) -> Make:
     """Makes a monitor on a file of posts, with settings as given, and opens it."""
 
     def make_one(
@@ -89,9 +107,24 @@ def make(tmp_path: Path) -> Callable[..., AbstractContextManager[Monitor]]:
 
 
 @pytest.fixture
-def monitor(make: Callable[..., AbstractContextManager[Monitor]]) -> Iterator[Monitor]:
+def monitor(make: Make) -> Iterator[Monitor]:
     with make() as made:
         yield made
+
+
+@pytest.fixture
+def collected(make: Make) -> Iterator[Monitor]:
+    """A monitor with three weeks of posts."""
+    with make(weeks(3), policy="counting", budget={"max_keywords": 4}) as monitor:
+        asyncio.run(collect(monitor, asyncio.Event()))
+        yield monitor
+
+
+@pytest.fixture
+def proposed(collected: Monitor) -> Monitor:
+    close(collected)
+    propose(collected)
+    return collected
 
 
 def gathered(monitor: Monitor, source: Scripted) -> Counts:

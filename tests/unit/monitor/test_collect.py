@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 import pytest
 
@@ -14,9 +12,7 @@ from klda.monitor.overview import overview
 from klda.sources.formats.outcome import batch_of
 from klda.sources.live import Gap
 from klda.types import KeywordSet
-from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, gathered, received, row, stored
-
-Make = Callable[..., AbstractContextManager[Monitor]]
+from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, gathered, received, row, stored
 
 
 class Refusing(Scripted):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-
 import pytest
 
 import klda.monitor.batch as batches
@@ -13,9 +10,7 @@ from klda.policies.proposal import Example, Proposal, Reason
 from klda.sources.live import Deleted, Event, Received
 from klda.store import PostStore
 from klda.types import Keyword, KeywordSet
-from tests.unit.monitor.conftest import Scripted, gathered, received, row, stored
-
-Make = Callable[..., AbstractContextManager[Monitor]]
+from tests.unit.monitor.conftest import Make, Scripted, gathered, received, row, stored
 
 
 def texts(monitor: Monitor, *, sample: bool = False) -> dict[str, list[str]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -16,8 +14,7 @@ from klda.monitor.rules import rules
 from klda.monitor.settings import Settings
 from klda.policies.proposal import Proposal
 from klda.types import KeywordSet
-
-Make = Callable[..., AbstractContextManager[Monitor]]
+from tests.unit.monitor.conftest import Make
 
 
 def waiting(monitor: Monitor, flags: tuple[str, ...] = ()) -> str:
@@ -120,3 +117,9 @@ def test_rules_of_x_name_their_monitor(make: Make) -> None:
         [request] = rules(monitor).requests
         assert request["add"][0]["tag"] == "klda health: hospital and 1 more"
         assert vars(monitor.source())["_owner"] == "health"
+
+
+def test_a_list_in_another_order_is_not_made_active_again(make: Make) -> None:
+    with make() as monitor:
+        edit(monitor, KeywordSet.of("ward", "hospital"), waiting(monitor), decided_by="ann")
+        assert activate_pending(monitor) is None

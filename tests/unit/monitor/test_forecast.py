@@ -1,20 +1,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 from klda.monitor.close import close, closed
 from klda.monitor.collect import collect
 from klda.monitor.forecast import with_forecast
 from klda.monitor.learning import FEWEST_SAMPLED, learning
-from klda.monitor.monitor import Monitor
 from klda.policies.proposal import Proposal, Reason
 from klda.sources.formats.outcome import Row
 from klda.types import Estimate, Keyword, KeywordSet
-from tests.unit.monitor.conftest import row
-
-Make = Callable[..., AbstractContextManager[Monitor]]
+from tests.unit.monitor.conftest import Make, row
 
 
 def stream(n: int) -> list[Row]:

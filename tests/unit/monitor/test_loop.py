@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,82 +11,23 @@ import pytest
 
 from klda.errors import DataError, SettingError, Stopped, StoreError
 from klda.monitor.close import close, closed
-from klda.monitor.collect import Collector, collect
+from klda.monitor.collect import collect
 from klda.monitor.decide import (
     approve,
     edit,
     reject,
 )
-from klda.monitor.export import export, window_at
 from klda.monitor.history import history
-from klda.monitor.monitor import Monitor, opened
+from klda.monitor.monitor import Monitor
 from klda.monitor.overview import overview, overviews
 from klda.monitor.propose import propose
 from klda.monitor.rules import rules
 from klda.monitor.run import turn
-from klda.monitor.vacuum import vacuum
 from klda.policies.proposal import Proposal
 from klda.policies.recommend import recommend
-from klda.sources import read_posts
 from klda.sources.formats.outcome import Row
-from klda.sources.live import Burst
 from klda.types import KeywordSet
-from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row, write_posts
-
-Make = Callable[..., AbstractContextManager[Monitor]]
-
-WORDS = ["ward", "nurse", "patient", "visit", "bed", "night", "shift", "drug", "test", "queue"]
-
-
-def weeks(n: int, posts: int = 40) -> list[Row]:
-    """Posts of so many weeks; from the second on, `redlung` comes up beside `hospital`."""
-    return [
-        row(
-            f"{week}-{i}",
-            f"the hospital {WORDS[i % 10]} {WORDS[(3 * i) % 7]}{' redlung' if week and i % 2 else ''}",
-            week=week + i / (posts + 1),
-        )
-        for week in range(n)
-        for i in range(posts)
-    ]
-
-
-@pytest.fixture
-def collected(make: Make) -> Iterator[Monitor]:
-    """A monitor with three weeks of posts."""
-    with make(weeks(3), policy="counting", budget={"max_keywords": 4}) as monitor:
-        asyncio.run(collect(monitor, asyncio.Event()))
-        yield monitor
-
-
-@pytest.fixture
-def proposed(collected: Monitor) -> Monitor:
-    close(collected)
-    propose(collected)
-    return collected
-
-
-def test_windows_close_at_their_end_and_once(collected: Monitor) -> None:
-    assert close(collected, MONDAY + WEEK - timedelta(microseconds=1)) == []
-    assert [str(window) for window in close(collected, MONDAY + WEEK)] == ["2026-01-05"]
-    assert close(collected, MONDAY + WEEK) == []
-    assert len(close(collected)) == 2
-    assert [str(window) for window in closed(collected)] == ["2026-01-05", "2026-01-12", "2026-01-19"]
-    entries = collected.records.journal.entries(action="close")
-    assert [entry.detail["posts"] for entry in entries] == [40, 40, 40]
-
-
-def test_a_late_post_lands_in_a_window_that_has_closed(collected: Monitor) -> None:
-    close(collected)
-    asyncio.run(Collector(collected, Scripted(received(row("late")))).run(asyncio.Event()))
-    assert collected.posts().windows()[0].posts == 41
-    assert close(collected) == []
-
-
-def test_windows_from_before_the_monitor_began_do_not_count(collected: Monitor) -> None:
-    asyncio.run(Collector(collected, Scripted(received(row("ancient", week=-200)))).run(asyncio.Event()))
-    assert [str(window) for window in close(collected)] == ["2026-01-05", "2026-01-12", "2026-01-19"]
-    assert propose(collected).proposal.window == "2026-01-26T00:00:00+00:00"
+from tests.unit.monitor.conftest import MONDAY, WEEK, WORDS, Make, row, weeks, write_posts
 
 
 def test_a_proposal_needs_a_window_that_has_closed(make: Make) -> None:
@@ -101,23 +39,6 @@ def test_a_proposal_is_made_from_all_windows_that_have_ended(collected: Monitor)
     close(collected, MONDAY + WEEK)
     assert propose(collected).proposal.window == "2026-01-26T00:00:00+00:00"
     assert len(closed(collected)) == 3
-
-
-def test_a_window_that_a_replay_is_in_is_not_closed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = asyncio.Event()
-
-    class Stopping(Scripted):
-        async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-            async for burst in super().bursts(cursor):
-                yield burst
-            stop.set()
-            await asyncio.sleep(60)
-
-    with make(weeks(3), policy="counting") as monitor:
-        monkeypatch.setattr(Monitor, "source", lambda _: Stopping(received(*weeks(3)[:61])))
-        asyncio.run(collect(monitor, stop))
-        assert [size.posts for size in monitor.posts().windows()] == [40, 20]
-        assert [str(window) for window in close(monitor)] == ["2026-01-05"]
 
 
 def approved_late(monitor: Monitor, *, stray: tuple[Row, ...] = ()) -> None:
@@ -244,25 +165,6 @@ def test_a_keyword_that_can_match_nothing_is_refused(proposed: Monitor) -> None:
     assert proposed.records.proposals.waiting() is not None
 
 
-def test_a_turn_closes_proposes_and_is_done_once(collected: Monitor) -> None:
-    told: list[str] = []
-    turn(collected, MONDAY + WEEK, tell=told.append)
-    assert told[0] == "window 2026-01-05 closed"
-    assert told[1] == "no proposal yet: the first comes when a second window has closed"
-    assert not any(job.kind == "propose" for job in collected.records.jobs.newest())  # so that none is shown as failed
-    turn(collected, MONDAY + 2 * WEEK, tell=told.append)
-    assert len(collected.records.proposals.newest()) == 1
-    n = len(told)
-    turn(collected, MONDAY + 2 * WEEK, tell=told.append)
-    assert len(told) == n
-
-
-def test_a_turn_that_was_interrupted_after_closing_proposes_when_it_is_taken_again(collected: Monitor) -> None:
-    close(collected, MONDAY + 2 * WEEK)
-    turn(collected, MONDAY + 2 * WEEK)
-    assert collected.records.proposals.waiting() is not None
-
-
 def test_an_overview_shows_windows_and_what_waits(proposed: Monitor) -> None:
     state = overview(proposed)
     saved = proposed.records.proposals.waiting()
@@ -280,35 +182,6 @@ def test_rules_are_those_of_the_platform_or_of_the_one_asked_for(proposed: Monit
     assert saved is not None
     step = rules(proposed, "bluesky", saved.id)
     assert set(step.terms) == {form for keyword in saved.proposal.next_keywords for form in keyword.forms}
-
-
-def test_an_exported_window_is_read_back(collected: Monitor, tmp_path: Path) -> None:
-    window = window_at(collected, "2026-01-14")
-    assert export(collected, tmp_path / "week.jsonl", window) == 40
-    assert len(list(read_posts(tmp_path / "week.jsonl"))) == 40
-    assert export(collected, tmp_path / "all.parquet") == 120
-    with pytest.raises(DataError, match="has no posts of 2019-12-30"):
-        export(collected, tmp_path / "none.jsonl", window_at(collected, "2020-01-01"))
-    with pytest.raises(SettingError, match="'soon' is no day"):
-        window_at(collected, "soon")
-
-
-def test_old_windows_go_with_the_examples_that_show_them(proposed: Monitor) -> None:
-    saved = proposed.records.proposals.waiting()
-    assert saved is not None
-    assert any(reason.examples for reason in saved.proposal.reasons)
-    home = proposed.folder.path.parent
-    with opened(home, "health", clock=lambda: MONDAY + 5 * WEEK) as later:
-        assert [str(window) for window in vacuum(later, "21d").windows] == ["2026-01-05", "2026-01-12"]
-        assert [str(size.window) for size in later.posts().windows()] == ["2026-01-19"]
-        assert any(reason.examples for reason in later.records.proposals.get(saved.id).proposal.reasons)
-        vacuum(later, "14d")
-        assert not any(reason.examples for reason in later.records.proposals.get(saved.id).proposal.reasons)
-        assert later.records.volume.total() == 120, "posts that expire stay counted"
-
-
-def test_nothing_expires_unless_the_settings_say_so(collected: Monitor) -> None:
-    assert vacuum(collected).windows == ()
 
 
 def test_a_word_that_one_author_pushes_is_not_taken_up_by_itself(make: Make) -> None:

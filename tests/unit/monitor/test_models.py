@@ -18,9 +18,8 @@ from klda.monitor.propose import propose
 from klda.monitor.vacuum import vacuum
 from klda.sources.formats.outcome import Row
 from klda.store import SavedProposal
-from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
+from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row
 
-Make = Callable[..., AbstractContextManager[Monitor]]
 WORDS = ["ward", "nurse", "patient", "visit", "bed", "night", "shift", "drug", "test", "queue"]
 SMALL = {"iterations": 20, "n_topics": 2}
 

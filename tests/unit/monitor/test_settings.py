@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from klda.errors import SettingError
-from klda.monitor.monitor import Monitor, opened
-from klda.monitor.settings import Settings, from_environment
+from klda.monitor.monitor import opened
+from klda.monitor.settings import Settings, from_environment, resolved
 from klda.sources.live import source_of
-
-Make = Callable[..., AbstractContextManager[Monitor]]
+from tests.unit.monitor.conftest import Make
 
 SMALL = {"subject": "health", "keywords": ["health", "drug"], "source": "jetstream"}
 
@@ -119,7 +116,9 @@ def test_a_secret_of_the_object_storage_must_come_from_the_environment() -> None
     assert settings.storage.options["aws_secret_access_key"] == "env:MY_SECRET"
 
 
-@pytest.mark.parametrize(("name", "other"), [("window", "1d"), ("zone", "Europe/Berlin"), ("sample", 0.5)])
+@pytest.mark.parametrize(
+    ("name", "other"), [("window", "1d"), ("zone", "Europe/Berlin"), ("sample", 0.5), ("pseudonymise", True)]
+)
 def test_what_stored_posts_go_by_cannot_be_changed(make: Make, name: str, other: object) -> None:
     with make() as monitor:
         folder, before = monitor.folder, monitor.settings
@@ -129,3 +128,20 @@ def test_what_stored_posts_go_by_cannot_be_changed(make: Make, name: str, other:
     folder.settings.write_text(before.model_copy(update={"novelty": 0.9}).to_toml())
     with opened(folder.path.parent, folder.name) as again:
         assert again.settings.lasting() == before.lasting()
+
+
+KAFKA = {"subject": "x", "keywords": ["x"], "source": {"kind": "kafka", "options": {"sasl.password": "hunter2"}}}
+
+
+def test_a_password_of_a_source_comes_from_the_environment_and_is_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SettingError, match=r'"sasl\.password" = "env:SASL_PASSWORD"') as refused:
+        Settings.of(KAFKA)
+    assert "hunter2" not in str(refused.value)
+    wanted = Settings.of(KAFKA | {"source": {"kind": "kafka", "options": {"sasl.password": "env:SASL_PASSWORD"}}})
+    with pytest.raises(SettingError, match="no variable SASL_PASSWORD"):
+        resolved(wanted.source_table())
+    monkeypatch.setenv("SASL_PASSWORD", "hunter2")
+    assert resolved(wanted.source_table())["options"] == {"sasl.password": "hunter2"}
+    with pytest.raises(SettingError, match=r"kafka: options\.socket\.timeout\.ms cannot be used") as wrong:
+        source_of(resolved(wanted.source_table()) | {"options": {"sasl.password": "hunter2", "socket.timeout.ms": 5}})
+    assert "hunter2" not in str(wrong.value)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -14,9 +12,7 @@ from klda.monitor.monitor import Monitor
 from klda.monitor.topics import learn_topics, topics_over_time
 from klda.sources.live import Deleted, Received
 from klda.store.topics import WindowTopics
-from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
-
-Make = Callable[..., AbstractContextManager[Monitor]]
+from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row
 
 WARD = "the hospital ward has beds and nurses tonight"
 PHONE = "my doctor answers the clinic phone every morning"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -127,3 +129,14 @@ def test_posts_of_one_window_make_no_monitor(world: Path, tmp_path: Path) -> Non
     with pytest.raises(DataError, match="one window"):
         create_from_upload(tmp_path, "health", upload, VALUES | {"window": "700d"}, created_by="ann")
     assert list_monitors(tmp_path) == []
+
+
+def test_an_upload_is_not_served_after_its_day(world: Path, tmp_path: Path) -> None:
+    upload = sent(tmp_path, world.read_bytes())
+    folder = uploads.file_of(tmp_path, upload).parent
+    days_ago = time.time() - 5 * 86_400
+    os.utime(folder, (days_ago, days_ago))
+    with pytest.raises(InputError, match="it waits for a day at most"):
+        uploads.preview(tmp_path, upload)
+    assert uploads.sweep(tmp_path) == 1
+    assert not folder.exists()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -196,3 +197,35 @@ def test_monitors_that_share_a_database_do_not_see_each_other(records: Records) 
         other.proposals.decide(name, "approve", decided_by="eve")
     other.jobs.cancel(job)
     assert not records.jobs.get(job).cancelled
+
+
+def at_once(records: Records, work: Callable[[], object]) -> None:
+    """Does it in two threads at the same time."""
+    barrier = Barrier(2)
+
+    def begin() -> None:
+        barrier.wait()
+        work()
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(begin) for _ in range(2)]:
+            done.result()
+
+
+def test_of_proposals_that_are_saved_at_the_same_time_one_waits(records: Records) -> None:
+    for _ in range(10):
+        at_once(records, lambda: records.proposals.save(ADVICE))
+        assert [saved.state for saved in records.proposals.newest()].count("waiting") == 1
+
+
+def test_a_list_that_is_made_active_twice_at_once_has_each_keyword_once(records: Records) -> None:
+    for n in range(10):
+        wanted = KeywordSet.of("health", f"word {n}")
+        at_once(records, lambda wanted=wanted: records.keywords.switch(wanted, decided_by="ann"))  # type: ignore[misc]
+        active = [span.keyword.text for span in records.keywords.spans() if span.ended is None]
+        assert sorted(active) == sorted(wanted.texts)
+
+
+def test_a_deleted_id_that_no_post_can_have_is_passed_over(records: Records) -> None:
+    records.deletions.note("stream", ["\0\0\0", "good"])
+    assert [post for _, post, *_ in records.deletions.pending()] == ["good"]

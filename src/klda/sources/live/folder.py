@@ -2,7 +2,8 @@
 
 Lines are taken when they are complete, with their line feed. Files of other formats are taken when they have not
 changed for a moment; renaming a finished file into the folder is the safest way. Names that begin with a dot or end in
-`.tmp`, `.part` or `.partial` are left alone. The cursor holds, for each file in the folder, how far it was read.
+`.tmp`, `.part` or `.partial` are left alone. The cursor holds, for each file in the folder, how far it was read. A file
+is known by how it begins, so that one that was renamed, or written anew with more at its end, is not read twice.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import time
 from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 import orjson
@@ -30,10 +32,11 @@ from klda.types import KeywordSet
 CHUNK = 1 << 20
 """Bytes of a growing file that are read at a time."""
 _UNFINISHED = (".tmp", ".part", ".partial")
+_HEAD = 4096  # bytes at its beginning by which a file is known
 
-Position = tuple[int, int, int]
-"""Of a file: its inode, the size that was read to the end (-1 before), and how far it was read: bytes of a file of
-lines, posts of any other."""
+Position = tuple[int | str, int, int]
+"""Of a file: how it begins (earlier cursors: its inode), the size that was read to the end (-1 before), and how far it
+was read: bytes of a file of lines, posts of any other."""
 Part = tuple[list[Row], Position]
 
 
@@ -53,6 +56,7 @@ class Folder:
         self.name = f"folder {self._path.name}"
         self.health = Health()
         self._every, self._settle = every, settle
+        self._looked_at: dict[Path, tuple[int | str, int, int, int]] = {}
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
         """Does nothing: everything arrives anyway."""
@@ -62,7 +66,7 @@ class Folder:
         done = _positions(cursor)
         while True:
             found = await asyncio.to_thread(self._files)
-            done = {name: position for name, position in done.items() if name in found}
+            done = await asyncio.to_thread(self._followed, found, done)
             idle = True
             for name, path in found.items():
                 parts = self._new(path, done.get(name))
@@ -85,29 +89,55 @@ class Folder:
                     times.append((path.stat().st_mtime, path.relative_to(self._path).as_posix(), path))
         return {name: path for _, name, path in sorted(times)}
 
+    def _followed(self, found: dict[str, Path], done: dict[str, Position]) -> dict[str, Position]:
+        """The positions under the names that their files have by now; a new file has none."""
+        self._looked_at = {path: seen for path, seen in self._looked_at.items() if path in found.values()}
+        kept = {
+            name: position for name, position in done.items() if name in found and self._is_at(found[name], position)
+        }
+        moved = [position for name, position in done.items() if name not in kept]
+        for name, path in found.items() if moved else ():
+            if name not in kept:
+                own = next((position for position in moved if self._is_at(path, position)), None)
+                if own is not None:
+                    kept[name] = own
+                    moved.remove(own)
+        return kept
+
+    def _is_at(self, path: Path, position: Position) -> bool:
+        """Whether a file is the one that a position is of; looked at again when it has changed."""
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            now = (position[0], status.st_ino, status.st_size, status.st_mtime_ns)
+            if self._looked_at.get(path) == now:
+                return True
+            if max(position[1:]) <= status.st_size and _begins(path, position[0]):
+                self._looked_at[path] = now
+                return True
+        return False
+
     def _new(self, path: Path, before: Position | None) -> Iterator[Part]:
         """What a file holds beyond a position, in parts, each with the position after it."""
         with suppress(FileNotFoundError):
             status = path.stat()
-            inode, size, at = before or (status.st_ino, -1, 0)
-            if inode != status.st_ino or max(size, at) > status.st_size:
-                inode, size, at = status.st_ino, -1, 0  # another file under that name
+            _, size, at = before or ("", -1, 0)
             settled = time.time() - status.st_mtime >= self._settle
             if size == status.st_size:
                 return
             try:
                 if _grows(path):
-                    yield from self._lines(path, inode, at, status.st_size, settled)
+                    yield from self._lines(path, at, status.st_size, settled)
                 elif settled:
-                    yield from self._posts(path, inode, at, status.st_size)
+                    yield from self._posts(path, at, status.st_size)
             except InputError:
                 if settled:
                     self.health.reject(Skip(FOREIGN_FILE))
-                    yield [], (inode, status.st_size, at)
+                    yield [], (_beginning(path, status.st_size), status.st_size, at)
 
-    def _posts(self, path: Path, inode: int, at: int, size: int) -> Iterator[Part]:
+    def _posts(self, path: Path, at: int, size: int) -> Iterator[Part]:
         """The posts of a finished file after the first `at`."""
         reader = read_posts(path)
+        known = _beginning(path, size)
         seen = 0
         for batch in reader.batches():
             fresh = batch.slice(max(at - seen, 0))
@@ -115,12 +145,12 @@ class Folder:
             for start in range(0, fresh.num_rows, BURST):
                 rows = rows_of(fresh.slice(start, BURST))
                 at += len(rows)
-                yield rows, (inode, -1, at)
+                yield rows, (known, -1, at)
         self.health.bad.update(reader.report.bad)
         self.health.skipped.update(reader.report.skipped)
-        yield [], (inode, size, at)
+        yield [], (known, size, at)
 
-    def _lines(self, path: Path, inode: int, at: int, size: int, settled: bool) -> Iterator[Part]:
+    def _lines(self, path: Path, at: int, size: int, settled: bool) -> Iterator[Part]:
         """The complete lines of a file after `at` bytes; the last may lack its line feed once it is settled."""
         with path.open("rb") as file:
             if at == 0 and file.read(len(BOM_UTF8)) == BOM_UTF8:
@@ -131,16 +161,16 @@ class Folder:
                 whole, feed, held = (held + piece).rpartition(b"\n")
                 if feed:
                     at += len(whole) + 1
-                    yield self._rows(whole.split(b"\n")), (inode, -1, at)
+                    yield self._rows(whole.split(b"\n")), (_beginning(path, at), -1, at)
                 elif len(held) > MAX_LINE:
                     at += len(held)
                     held = b""
                     self.health.reject(Bad(TOO_LONG))
             if held and settled and is_object(held):
                 at += len(held)
-                yield self._rows([held]), (inode, at, at)
+                yield self._rows([held]), (_beginning(path, at), at, at)
             elif at == size:
-                yield [], (inode, size, at)
+                yield [], (_beginning(path, at), size, at)
 
     def _rows(self, lines: list[bytes]) -> list[Row]:
         rows = []
@@ -159,10 +189,22 @@ def _grows(path: Path) -> bool:
     return not packed and file_type(path) is FileType.LINES
 
 
+def _beginning(path: Path, read: int) -> str:
+    """How a file begins, as far as it was read: of how many bytes, and their digest."""
+    with path.open("rb") as file:
+        head = file.read(min(read, _HEAD))
+    return f"{len(head)}:{sha256(head).hexdigest()[:32]}"
+
+
+def _begins(path: Path, known: int | str) -> bool:
+    """Whether a file is the one that a position is of."""
+    if isinstance(known, int):
+        return path.stat().st_ino == known
+    return _beginning(path, int(known.partition(":")[0])) == known
+
+
 def _positions(cursor: str | None) -> dict[str, Position]:
     try:
-        return {
-            name: (int(inode), int(size), int(at)) for name, (inode, size, at) in orjson.loads(cursor or "{}").items()
-        }
+        return {name: (known, int(size), int(at)) for name, (known, size, at) in orjson.loads(cursor or "{}").items()}
     except (ValueError, AttributeError, TypeError) as error:
         raise SettingError(f"cursor {cursor!r}: not one of a folder") from error

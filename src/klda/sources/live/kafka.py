@@ -20,7 +20,7 @@ from klda.errors import MissingExtraError, SettingError, SourceError
 from klda.sources.formats.outcome import Bad, Outcome, Row
 from klda.sources.live.addresses import outside
 from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
-from klda.sources.reasons import BROKEN_JSON, TOO_LONG
+from klda.sources.reasons import BROKEN_JSON, NUL_BYTES, TOO_LONG
 from klda.sources.recognise import parse_record
 from klda.types import KeywordSet
 
@@ -75,13 +75,19 @@ class Kafka:
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
         """Yields the messages after the cursor, or all that the topic still holds."""
-        offsets, heard = _read_cursor(cursor)
+        offsets, heard, cluster = _read_cursor(cursor)
         await asyncio.to_thread(self._look)
-        consumer = self._kafka.Consumer(self._settings)
+        try:
+            consumer = self._kafka.Consumer(self._settings)
+        except self._kafka.KafkaException as error:
+            raise SettingError(f"{self.name}: librdkafka refuses its options ({error.args[0].str()})") from error
         with ThreadPoolExecutor(1) as thread:  # one, so that nothing is closed while it is being read
             loop = asyncio.get_running_loop()
             try:
-                gone = await loop.run_in_executor(thread, self._assign, consumer, offsets)
+                here, partitions = await loop.run_in_executor(thread, self._partitions, consumer)
+                if cluster not in ("", here):
+                    offsets.clear()  # those of other servers mean nothing here
+                gone = await loop.run_in_executor(thread, self._assign, consumer, partitions, offsets)
                 if gone:
                     gap = Gap(
                         datetime.fromtimestamp(heard, UTC), datetime.now(UTC), "dropped by Kafka before it was read"
@@ -96,7 +102,7 @@ class Kafka:
                             offsets[message.partition()] = message.offset() + 1
                             events += self._events(message.key(), message.value())
                     if messages:
-                        yield Burst(tuple(events), _write_cursor(offsets))
+                        yield Burst(tuple(events), _write_cursor(offsets, here))
             finally:
                 await loop.run_in_executor(thread, consumer.close)
 
@@ -109,11 +115,11 @@ class Kafka:
             except OSError as error:
                 raise SourceError(f"{self.name}: {host} leads nowhere ({error}); check the servers") from error
 
-    def _assign(self, consumer: Any, offsets: dict[int, int]) -> bool:
+    def _assign(self, consumer: Any, partitions: list[int], offsets: dict[int, int]) -> bool:
         """Starts every partition where it is to be resumed; whether some of it is no longer there."""
         gone = False
         starts = []
-        for number in self._partitions(consumer):
+        for number in partitions:
             start = offsets.get(number, self._kafka.OFFSET_BEGINNING)
             if number in offsets:
                 partition = self._kafka.TopicPartition(self._topic, number)
@@ -124,14 +130,16 @@ class Kafka:
         consumer.assign(starts)
         return gone
 
-    def _partitions(self, consumer: Any) -> list[int]:
+    def _partitions(self, consumer: Any) -> tuple[str, list[int]]:
+        """The name that the cluster gave itself, and the partitions of the topic."""
         try:
-            topic = consumer.list_topics(self._topic, timeout=PATIENCE).topics[self._topic]
+            found = consumer.list_topics(self._topic, timeout=PATIENCE)
+            topic = found.topics[self._topic]
         except self._kafka.KafkaException as error:
             raise SourceError(f"{self.name}: no broker answers ({error}); check the servers") from error
         if topic.error is not None or not topic.partitions:
             raise SourceError(f"{self.name}: there is no such topic ({topic.error}); check its name")
-        return list(topic.partitions)
+        return found.cluster_id or "", list(topic.partitions)
 
     def _check(self, error: Any) -> None:
         """Passes over what librdkafka mends by itself, and fails at what it cannot."""
@@ -141,7 +149,10 @@ class Kafka:
     def _events(self, key: bytes | None, value: bytes | None) -> list[Event]:
         found: list[Event] = []
         if value is None and key and self._tombstones:
-            found.append(Deleted(key.decode("utf-8", "replace")))
+            if b"\0" in key:  # no post can have such an id: some serialiser wrote the key
+                self.health.reject(Bad(NUL_BYTES, "key"))
+            else:
+                found.append(Deleted(key.decode("utf-8", "replace")))
         for outcome in () if value is None else _outcomes(value):
             if isinstance(outcome, Row):
                 found.append(Received(outcome))
@@ -161,18 +172,18 @@ def _outcomes(value: bytes) -> list[Outcome]:
         return [Bad(BROKEN_JSON, value=value[:100])]
 
 
-def _read_cursor(cursor: str | None) -> tuple[dict[int, int], float]:
-    """The next offset of each partition, and when they were reached, in seconds since 1970."""
+def _read_cursor(cursor: str | None) -> tuple[dict[int, int], float, str]:
+    """The next offset of each partition, when they were reached, in seconds since 1970, and in which cluster."""
     try:
         content: Any = {"heard": 0, "offsets": {}} if cursor is None else orjson.loads(cursor)
-        return {int(number): int(offset) for number, offset in content["offsets"].items()}, float(content["heard"])
+        offsets = {int(number): int(offset) for number, offset in content["offsets"].items()}
+        return offsets, float(content["heard"]), str(content.get("cluster", ""))
     except (ValueError, AttributeError, TypeError, KeyError) as error:
         raise SettingError(
             f'cursor {cursor!r}: those of Kafka look like {{"heard": 1767607200, "offsets": {{"0": 17}}}}'
         ) from error
 
 
-def _write_cursor(offsets: dict[int, int]) -> str:
-    return orjson.dumps(
-        {"heard": int(time.time()), "offsets": {str(n): o for n, o in sorted(offsets.items())}}
-    ).decode()
+def _write_cursor(offsets: dict[int, int], cluster: str) -> str:
+    numbered = {str(number): offset for number, offset in sorted(offsets.items())}
+    return orjson.dumps({"cluster": cluster, "heard": int(time.time()), "offsets": numbered}).decode()

@@ -57,7 +57,10 @@ def source_of(settings: str | Mapping[str, Any]) -> Source:
         try:
             options[name] = adapter.validate_python(value)
         except ValidationError as error:
-            raise SettingError(f"{kind}: {name}={value!r} cannot be used ({error.errors()[0]['msg']})") from error
+            problem = error.errors()[0]
+            where = ".".join(map(str, (name, *problem["loc"])))
+            given = "" if isinstance(value, Mapping) else f" (given: {value!r})"  # a table may hold a password
+            raise SettingError(f"{kind}: {where} cannot be used: {problem['msg']}{given}") from None
     try:
         return make(**options)
     except TypeError as error:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator
 from itertools import groupby
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -20,8 +21,30 @@ from klda.types import KeywordSet
 BURST = 1024
 
 
+class Place(NamedTuple):
+    """How far an archive was read: how many posts have passed, and the id of the first, as another archive has another.
+
+    >>> str(Place.of("30 post-1")), Place.of("30").first
+    ('30 post-1', '')
+    """
+
+    passed: int = 0
+    first: str = ""
+
+    @classmethod
+    def of(cls, cursor: str | None) -> Place:
+        """The place that a cursor names, or the start."""
+        passed, _, first = (cursor or "0").partition(" ")
+        if not passed.isdecimal():
+            raise SettingError(f"cursor {cursor!r}: those of a replay begin with a number of posts")
+        return cls(int(passed), first)
+
+    def __str__(self) -> str:
+        return f"{self.passed} {self.first}".rstrip()
+
+
 class Replay:
-    """The posts of an archive, in its order; the cursor is how many have passed. It ends when the archive does.
+    """The posts of an archive, in its order; the cursor is a `Place`. It ends when the archive does.
 
     posts: a file or folder, several of them, or anything with `batches()`. speed: seconds of the archive in one
     second of ours; 0 waits for nothing.
@@ -42,12 +65,9 @@ class Replay:
         """Does nothing: everything arrives anyway."""
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields the posts after the cursor."""
-        if cursor is not None and not cursor.isdecimal():
-            raise SettingError(f"cursor {cursor!r}: those of a replay are numbers of posts")
-        passed = skipped = int(cursor or 0)
+        """Yields the posts after the cursor; all of them, where it is that of another archive."""
         began, first = time.monotonic(), None
-        for rows in _after(self._posts, skipped):
+        for place, rows in _after(self._posts, Place.of(cursor)):
             for due, together in groupby(rows, key=lambda row: row.time if self._speed else 0):
                 first = due if first is None else first
                 if self._speed:
@@ -56,18 +76,21 @@ class Replay:
                 events = tuple(map(Received, together))
                 for event in events:
                     self.health.count(event)
-                passed += len(events)
-                yield Burst(events, str(passed))
+                place = place._replace(passed=place.passed + len(events))
+                yield Burst(events, str(place))
             await asyncio.sleep(0)
 
 
-def _after(posts: HasBatches, skipped: int) -> Iterator[list[Row]]:
-    """The rows after the first so many, a burst at a time."""
+def _after(posts: HasBatches, place: Place) -> Iterator[tuple[Place, list[Row]]]:
+    """The rows after a place, a burst at a time, and where each burst begins."""
+    seen = 0
     for batch in posts.batches():
-        start = min(skipped, batch.num_rows)
-        skipped -= start
-        for first in range(start, batch.num_rows, BURST):
-            yield rows_of(batch.slice(first, BURST))
+        if seen == 0 < batch.num_rows:
+            first = batch.column("id")[0].as_py()
+            place = Place(place.passed if place.first in ("", first) else 0, first)
+        for at in range(max(place.passed - seen, 0), batch.num_rows, BURST):
+            yield place._replace(passed=seen + at), rows_of(batch.slice(at, BURST))
+        seen += batch.num_rows
 
 
 def rows_of(batch: pa.RecordBatch) -> list[Row]:

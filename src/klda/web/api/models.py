@@ -8,7 +8,19 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from klda.store.jobs import JobState
-from klda.types import Keyword
+from klda.types import Keyword, KeywordSet
+
+
+def _text(value: object) -> object:
+    return value.text if isinstance(value, Keyword) else value
+
+
+def _texts(value: object) -> object:
+    return value.texts if isinstance(value, KeywordSet) else value
+
+
+KeywordText = Annotated[str, BeforeValidator(_text)]
+KeywordTexts = Annotated[list[str], BeforeValidator(_texts)]
 
 
 class Answer(BaseModel):
@@ -122,14 +134,10 @@ class TopicsAnswer(Answer):
     made: datetime
 
 
-def _text(value: object) -> object:
-    return value.text if isinstance(value, Keyword) else value
-
-
 class SpanAnswer(Answer):
     """A stretch of time in which a keyword was active."""
 
-    keyword: Annotated[str, BeforeValidator(_text)]
+    keyword: KeywordText
     started: datetime
     reason: str
     decided_by: str

@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from klda.monitor.background import start
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import rules as monitor_rules
-from klda.policies.choices import Outlook, Selection, reselect, what_if
+from klda.policies.choices import Selection, reselect, what_if
 from klda.policies.proposal import Reason
 from klda.policies.rules import Platform
-from klda.store import Decision, SavedProposal
+from klda.store import SavedProposal
 from klda.types import Budget, Estimate
 from klda.web.api.jobs import answer_for
-from klda.web.api.models import Answer, EstimateAnswer, JobAnswer
+from klda.web.api.models import Answer, EstimateAnswer, JobAnswer, KeywordTexts
 from klda.web.deciding import MOST_NOTE, PROPOSAL, Verdict, decide, the_proposal, weighable
 from klda.web.problems import documented
 from klda.web.studio import Identity, TheMonitor
@@ -65,14 +65,14 @@ class FrontierAnswer(Answer):
     keywords: list[str]
 
 
-class DecisionAnswer(BaseModel):
+class DecisionAnswer(Answer):
     """What was decided, and by whom."""
 
     verdict: Verdict
     decided_by: str
     made: datetime
     note: str
-    keywords: list[str]
+    keywords: KeywordTexts
 
 
 class ProposalAnswer(ProposalSummary):
@@ -112,10 +112,10 @@ class TopicShareAnswer(Answer):
     then: float
 
 
-class OutlookAnswer(BaseModel):
+class OutlookAnswer(Answer):
     """What a list would bring in the next window, against the current one."""
 
-    keywords: list[str]
+    keywords: KeywordTexts
     expected_posts: EstimateAnswer
     retention: float
     new_ground: float
@@ -187,7 +187,7 @@ def outlook(
     keyword: Annotated[list[Text], Query(min_length=1, max_length=1000, description="The list, one by one.")],
 ) -> OutlookAnswer:
     """What any list of candidates would bring, at once."""
-    return _outlook(what_if(weighable(monitor, the_proposal(monitor, proposal)), keyword))
+    return OutlookAnswer.model_validate(what_if(weighable(monitor, the_proposal(monitor, proposal)), keyword))
 
 
 @router.post("/monitors/{name}/proposals/{proposal}/decision", responses=documented(409))
@@ -241,17 +241,7 @@ def _full(saved: SavedProposal) -> ProposalAnswer:
         frontier=[FrontierAnswer.model_validate(point) for point in proposal.frontier],
         notes=list(proposal.notes),
         model=saved.model,
-        decision=None if decided is None else _decision(decided),
-    )
-
-
-def _decision(decided: Decision) -> DecisionAnswer:
-    return DecisionAnswer(
-        verdict=decided.verdict,
-        decided_by=decided.decided_by,
-        made=decided.made,
-        note=decided.note,
-        keywords=list(decided.keywords.texts),
+        decision=None if decided is None else DecisionAnswer.model_validate(decided),
     )
 
 
@@ -283,19 +273,4 @@ def _selection(found: Selection) -> SelectionAnswer:
         retention=found.retention,
         new_ground=found.new_ground,
         reasons=[_reason(reason) for reason in found.reasons],
-    )
-
-
-def _outlook(found: Outlook) -> OutlookAnswer:
-    return OutlookAnswer(
-        keywords=list(found.keywords.texts),
-        expected_posts=EstimateAnswer.model_validate(found.expected_posts),
-        retention=found.retention,
-        new_ground=found.new_ground,
-        gained=list(found.gained),
-        lost=list(found.lost),
-        top=list(found.top),
-        topics=[TopicShareAnswer.model_validate(topic) for topic in found.topics],
-        over=found.over,
-        held=dict(found.held),
     )

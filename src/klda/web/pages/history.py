@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from klda.monitor.history import history
 from klda.monitor.monitor import Monitor
+from klda.monitor.reached import horizon
 from klda.store import KeywordSpan
 from klda.web.charts.evolution import evolution
 from klda.web.charts.outcomes import outcomes
@@ -67,7 +68,7 @@ def changes(spans: list[KeywordSpan]) -> list[Change]:
 
 def _until(monitor: Monitor) -> datetime:
     """Where bars of active keywords end: now, or, of a replay, where its last window does."""
-    newest = monitor.records.volume.newest("window")
+    newest = monitor.records.volume.newest("window", horizon(monitor))
     if monitor.settings.by_event_time and newest is not None:
         return monitor.windowing.holding(newest).end
     return monitor.clock()

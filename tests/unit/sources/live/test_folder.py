@@ -154,3 +154,39 @@ def test_a_folder_must_exist_and_a_cursor_be_one_of_its_own(folder: Folder, tmp_
         Folder(tmp_path / "nowhere")
     with pytest.raises(SettingError, match="cursor"):
         taken(folder, "[1, 2]")
+
+
+def test_a_renamed_file_is_not_read_again_and_its_successor_is(folder: Folder, tmp_path: Path) -> None:
+    log = tmp_path / "posts.jsonl"
+    log.write_bytes(line(1) + line(2))
+    ids, cursor = taken(folder)
+    log.rename(tmp_path / "posts-1.jsonl")
+    log.write_bytes(line(3) + line(4) + line(5))
+    ids, cursor = taken(Folder(tmp_path, every=0.01, settle=0), cursor)
+    assert ids == ["3", "4", "5"]
+    with (tmp_path / "posts-1.jsonl").open("ab") as late:
+        late.write(line(6))
+    assert taken(Folder(tmp_path, every=0.01, settle=0), cursor)[0] == ["6"]
+
+
+@pytest.mark.parametrize("name", ["posts.jsonl", "posts.csv"])
+def test_a_file_that_is_written_anew_with_more_at_its_end_brings_what_is_new(
+    name: str, folder: Folder, tmp_path: Path
+) -> None:
+    def content(n: int) -> bytes:
+        lines = [line(i) if name.endswith("jsonl") else f"{i},2026-01-05T10:00:00Z,{i}\n".encode() for i in range(n)]
+        return b"".join([b"" if name.endswith("jsonl") else b"id,time,text\n", *lines])
+
+    (tmp_path / name).write_bytes(content(3))
+    ids, cursor = taken(folder)
+    assert ids == ["0", "1", "2"]
+    (tmp_path / ".copy").write_bytes(content(5))
+    (tmp_path / ".copy").replace(tmp_path / name)
+    assert taken(folder, cursor)[0] == ["3", "4"]
+
+
+def test_a_cursor_that_names_inodes_still_holds(folder: Folder, tmp_path: Path) -> None:
+    file = tmp_path / "posts.jsonl"
+    file.write_bytes(line(1) + line(2))
+    earlier = orjson.dumps({"posts.jsonl": [file.stat().st_ino, -1, len(line(1))]}).decode()
+    assert taken(folder, earlier)[0] == ["2"]

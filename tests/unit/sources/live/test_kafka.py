@@ -118,3 +118,25 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingExtraError, match=r"klda\[kafka\]"):
         Kafka()
+
+
+def test_offsets_of_another_cluster_mean_nothing(broker: tuple[Any, str]) -> None:
+    producer, servers = broker
+    send(producer, "moved", *((f"key {i}", record(i)) for i in range(5)))
+    _, cursor = take(Kafka(servers, topic="moved", options=FAST), 5)
+    elsewhere = orjson.dumps(orjson.loads(cursor or "") | {"cluster": "another"}).decode()
+    assert len(take(Kafka(servers, topic="moved", options=FAST), 5, elsewhere)[0]) == 5
+
+
+def test_a_key_that_no_post_can_have_deletes_nothing(broker: tuple[Any, str]) -> None:
+    producer, servers = broker
+    send(producer, "binary", ("\0\0\0\x05one", None), ("1", record(1)))
+    source = Kafka(servers, topic="binary", options=FAST)
+    events, _ = take(source, 1)
+    assert ids(events) == ["1"]
+    assert source.health.bad == {"NUL bytes": 1}
+
+
+def test_an_option_that_librdkafka_does_not_know_is_told() -> None:
+    with pytest.raises(SettingError, match="librdkafka refuses its options"):
+        take(Kafka("127.0.0.1:1", options={"no.such.option": "1"}), 1)

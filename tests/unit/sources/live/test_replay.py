@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,10 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         Replay(WORLD, speed=-1)
     with pytest.raises(SettingError, match="cursor"):
         bursts_of(Replay(WORLD), "half-way")
+
+
+def test_the_cursor_of_another_archive_skips_nothing() -> None:
+    last = bursts_of(Replay(WORLD))[-1].cursor
+    other = PostTable.of(replace(post, id=f"other {post.id}") for post in POSTS)
+    assert len(posts_of(bursts_of(Replay(other), last))) == len(POSTS)
+    assert bursts_of(Replay(WORLD), last) == []
