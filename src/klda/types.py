@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol, Self, overload
+from operator import index
+from typing import Protocol, Self, SupportsIndex, overload
 
 from klda.errors import SettingError
 
@@ -62,8 +63,14 @@ class Keyword:
     forms: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise SettingError(
+                f"a keyword is a text, not {self.text!r}; give each by itself, as in KeywordSet.of('a', 'b')"
+            )
         if not self.text.strip():
             raise SettingError("a keyword must not be empty")
+        if isinstance(self.forms, str):
+            raise SettingError(f"forms={self.forms!r} is one text; give a tuple, as in ({self.forms!r},)")
         if not self.forms:
             object.__setattr__(self, "forms", (self.text,))
 
@@ -100,7 +107,7 @@ class KeywordSet(Sequence[Keyword]):
         ('Health', 'drug')
         """
         first: dict[str, Keyword] = {}
-        for keyword in (Keyword(k) if isinstance(k, str) else k for k in keywords):
+        for keyword in (k if isinstance(k, Keyword) else Keyword(k) for k in keywords):
             as_typed = keyword.forms == (keyword.text,)
             first.setdefault(" ".join(keyword.text.casefold().split()) if as_typed else keyword.text, keyword)
         return cls(tuple(first.values()))
@@ -138,6 +145,18 @@ class KeywordSet(Sequence[Keyword]):
             raise ValueError(f"{str(keyword)!r} is not in the keyword set")
         return position
 
+    def spell(self, keywords: Iterable[Keyword]) -> KeywordSet:
+        """These keywords, each as this set writes it where it has it in other case.
+
+        >>> KeywordSet.of("health", "drug").spell(KeywordSet.of("Health", "Mask")).texts
+        ('health', 'Mask')
+        """
+        given = tuple(keywords)
+        if all(keyword in self for keyword in given):
+            return KeywordSet(given)
+        known = {keyword.text.casefold(): keyword for keyword in reversed(self.keywords)}
+        return KeywordSet(tuple(k if k in self else known.get(k.text.casefold(), k) for k in given))
+
     def __or__(self, other: Iterable[Keyword]) -> KeywordSet:
         return KeywordSet((*self.keywords, *other))
 
@@ -159,6 +178,20 @@ def as_keywords(keywords: KeywordSet | Iterable[str | Keyword]) -> KeywordSet:
     if isinstance(keywords, str):
         raise SettingError(f"keywords={keywords!r} is one text; give a list, as in [{keywords!r}]")
     return keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
+
+
+def whole_number(value: object, name: str, least: int) -> int:
+    """The number, where it is whole and at least so large.
+
+    >>> whole_number(3.0, "top", 1)
+    Traceback (most recent call last):
+    klda.errors.SettingError: top must be a whole number, got 3.0
+    """
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
+        raise SettingError(f"{name} must be a whole number, got {value!r}")
+    if index(value) < least:
+        raise SettingError(f"{name} must be at least {least}, got {value}")
+    return index(value)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -192,7 +225,7 @@ class Budget:
     """What a keyword list may cost, and the words that are not up for debate."""
 
     max_keywords: int | None = None
-    max_posts: int | None = None
+    max_posts: float | None = None
     """Expected posts a window."""
     max_terms: int | None = None
     """Surface forms in all, as platforms count them."""
@@ -200,10 +233,15 @@ class Budget:
     forbidden: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        for name in ("max_keywords", "max_posts", "max_terms"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise SettingError(f"{name} must be at least 1, got {value}")
+        for name in ("max_keywords", "max_terms"):
+            if getattr(self, name) is not None:
+                whole_number(getattr(self, name), name, 1)
+        if self.max_posts is not None and not self.max_posts >= 1:
+            raise SettingError(f"max_posts must be at least 1, got {self.max_posts}")
+        if isinstance(self.forbidden, str):
+            raise SettingError(f"forbidden={self.forbidden!r} is one text; give a set, as in {{{self.forbidden!r}}}")
+        object.__setattr__(self, "required", as_keywords(self.required))
+        object.__setattr__(self, "forbidden", frozenset(self.forbidden))
         both = self.forbidden & set(self.required.texts)
         if both:
             raise SettingError(f"{', '.join(sorted(both))}: both required and forbidden; leave out one of the two")

@@ -13,7 +13,7 @@ from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Ragged, concatenated, merged, time_order
 from klda.corpus.encoding import Numbers, documents_of, encode_all
 from klda.corpus.matching import Matcher
-from klda.corpus.posts import HasBatches, PostSink, PostTable, as_batches, microseconds
+from klda.corpus.posts import HasBatches, PostSink, PostTable, as_batches, microseconds, unread
 from klda.corpus.text import TextSettings
 from klda.corpus.tokens import normalise
 from klda.corpus.vocabulary import Vocabulary
@@ -31,7 +31,7 @@ def build(
     posts: HasBatches | Iterable[Post],
     keywords: KeywordSet | Iterable[str],
     *,
-    candidates: KeywordSet | None = None,
+    candidates: KeywordSet | Iterable[str] | None = None,
     window: str | Windowing = "7d",
     settings: TextSettings | None = None,
     vocabulary: Vocabulary | None = None,
@@ -45,7 +45,12 @@ def build(
     """The corpus of these posts; see `Corpus.from_posts`."""
     settings = settings or TextSettings()
     keywords = as_keywords(keywords)
-    candidates = keywords if candidates is None else candidates | keywords
+    if candidates is None:
+        candidates = keywords
+    else:
+        candidates = as_keywords(candidates)
+        keywords = candidates.spell(keywords)
+        candidates |= keywords
     if not len(candidates):
         raise SettingError("a corpus needs at least one keyword; give keywords or candidates")
     windowing = window if isinstance(window, Windowing) else Windowing(window)
@@ -58,7 +63,8 @@ def build(
         observed.append(part.observed)
         progress("prepare", sum(map(len, encoded)))
     if not sink.rows:
-        raise DataError("there are no posts to prepare; check the files and the filters")
+        why = "".join(f" ({note})" for note in unread(posts))
+        raise DataError(f"there are no posts to prepare{why}; check the files and the filters")
 
     table = sink.finish()
     stems, found_forms = _stems(list(number), encoded, settings)

@@ -16,7 +16,7 @@ from klda.corpus.posts import HasBatches, PostTable, microseconds
 from klda.corpus.text import TextSettings
 from klda.corpus.vocabulary import Vocabulary
 from klda.corpus.windows import Windowing
-from klda.errors import SettingError
+from klda.errors import DataError, SettingError
 from klda.types import Keyword, KeywordSet, Post, Progress, Window, as_keywords, silent
 
 Rows = Callable[[Words], slice]
@@ -28,7 +28,7 @@ def every(window: Words) -> slice:
     return slice(0, len(window))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # its arrays say of each number whether it is the same
 class Corpus:
     """Documents that carry at least one candidate keyword, in the order of time.
 
@@ -123,7 +123,11 @@ class Corpus:
 
     def carrying(self, keywords: Iterable[str | Keyword]) -> Ints:
         """Positions of the documents that carry at least one of these candidates, ascending."""
-        columns = np.array([self.candidates.index(keyword) for keyword in keywords], dtype=np.int32)
+        chosen = self.candidates.spell(as_keywords(keywords))
+        unknown = chosen - self.candidates
+        if unknown:
+            raise DataError(f"{', '.join(unknown.texts)}: not among the candidates; use corpus.with_candidates")
+        columns = np.array([self.candidates.index(keyword) for keyword in chosen], dtype=np.int32)
         hit = np.isin(self.observed.values, columns)
         return np.unique(self.observed.rows[hit])
 

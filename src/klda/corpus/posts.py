@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from klda.errors import FormatError, InputError
+from klda.errors import DataError, FormatError, InputError
 from klda.types import Post
 
 BATCH_ROWS = 8192
@@ -60,6 +60,9 @@ def to_batch(posts: Iterable[Post]) -> pa.RecordBatch:
     (1, ('a',))
     """
     rows = list(posts)
+    for post in rows:
+        if post.time.tzinfo is None:
+            raise DataError(f"post {post.id}: its time {post.time} has no zone; give one, as in tzinfo=datetime.UTC")
     columns = [pa.array([getattr(post, f.name) for post in rows], type=f.type) for f in POST_SCHEMA]
     return pa.RecordBatch.from_arrays(columns, schema=POST_SCHEMA)
 
@@ -81,12 +84,26 @@ def as_batches(posts: HasBatches | Iterable[Post], rows: int = BATCH_ROWS) -> It
         return
     if isinstance(posts, str | os.PathLike):
         raise InputError(f"{posts}: the name of a file, not posts; read it first, with klda.read_posts({str(posts)!r})")
+    if hasattr(posts, "__arrow_c_stream__"):
+        raise InputError("a frame is no list of posts; read it first, with klda.read_posts(frame)")
     iterator = iter(posts)
     while chunk := list(islice(iterator, rows)):
         if not isinstance(chunk[0], Post):
             kind = type(chunk[0]).__name__
-            raise InputError(f"posts hold {kind}, not klda.Post; read a file with klda.read_posts, or make them Post")
+            raise InputError(
+                f"posts hold {kind}, not klda.Post; read a file or a frame with klda.read_posts, or make them Post"
+            )
         yield to_batch(chunk)
+
+
+def unread(posts: object) -> tuple[str, ...]:
+    """What a reader left out, in words, for who does not look at its report; nothing where there is none."""
+    report: Any = getattr(posts, "report", None)
+    bad = dict(getattr(report, "bad", {}))
+    if not bad:
+        return ()
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in bad.items())
+    return (f"{sum(bad.values()):,} of {report.lines:,} records could not be read and were left out: {reasons}",)
 
 
 class PostTable:
@@ -213,5 +230,7 @@ def microseconds(time: datetime) -> int:
     >>> microseconds(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     1000000
     """
+    if time.tzinfo is None:
+        raise DataError(f"the time {time} has no zone; give one, as in tzinfo=datetime.UTC")
     delta = time.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds

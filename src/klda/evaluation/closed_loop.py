@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from klda.corpus.corpus import Corpus
-from klda.errors import DataError
+from klda.errors import DataError, SettingError
 from klda.evaluation.archive import RAREST, Archive, capped
 from klda.evaluation.oracle import best_keywords, best_single_keywords
 from klda.evaluation.subjects import Subject
 from klda.policies.candidates import assemble_candidates
 from klda.policies.places import USUAL_SOURCES
 from klda.policies.protocol import Policy
+from klda.policies.registry import policy as policy_named
 from klda.policies.subject import FOUNDING_WINDOWS
 from klda.policies.viral import Viral
 from klda.selection.anchor import subject_distance
@@ -84,7 +85,12 @@ def run_closed_loop(
     generator: np.random.Generator,
     viral: Viral | None = None,
 ) -> list[WeekResult]:
-    """Each window's result under a policy, or under one of `ORACLES` by name."""
+    """Each window's result under a policy, given by name or as it is, or under one of `ORACLES`."""
+    if isinstance(policy, str) and policy not in ORACLES:
+        policy = policy_named(policy)
+    beyond = [window for window in windows if not 0 <= window < archive.n_windows]
+    if beyond:
+        raise SettingError(f"window {beyond[0]}: the archive has {archive.n_windows}, from 0 on")
     keywords = subject.keywords
     lists: list[KeywordSet] = []
     collected: list[Ints] = []

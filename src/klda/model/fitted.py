@@ -98,6 +98,8 @@ class Fitted:
     def log_likelihood(self, corpus: Corpus) -> float:
         """Log-likelihood per word (a lower bound; higher is better), every token of every document counted."""
         data = self._data(corpus)
+        if not data.lengths.sum():
+            raise DataError("the corpus has no token to judge the model by; give posts that say something")
         per_document = scores.document_log_likelihood(
             self._fitted.parameters_, data, self.settings_, self.word_frequency_
         )
@@ -151,7 +153,7 @@ class Fitted:
         return self
 
     def _columns(self, keywords: Iterable[str | Keyword]) -> list[int]:
-        chosen = list(keywords)
+        chosen = list(self.candidates_.spell(as_keywords(keywords)))
         unknown = [str(keyword) for keyword in chosen if keyword not in self.candidates_]
         if unknown:
             raise DataError(

@@ -233,9 +233,10 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         resume: bool = False,
         progress: Progress = silent,
     ) -> Self:
-        """Goes on with a new window, whose vocabulary extends the one known; candidates are carried over by text.
+        """Goes on with a new window, whose vocabulary extends the one known; the candidates are those of its corpus.
 
-        New words and candidates start from their frequencies, what is known from where it stands.
+        New words and candidates start from their frequencies, what is known from where it stands. A candidate that the
+        new corpus lacks is forgotten: prepare it with `candidates=model.candidates_` to keep them all.
         """
         if not hasattr(self, "parameters_"):
             return self.fit(corpus, checkpoint=checkpoint, resume=resume, progress=progress)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from klda.corpus.documents import Ragged
-from klda.errors import FormatError
+from klda.errors import FormatError, SettingError
 from klda.model import checkpoint as files
 from klda.model import runs
 from klda.model.beginnings import settings_of
@@ -63,7 +63,7 @@ def read(folder: Path, make: Callable[..., Model], *, device: str) -> Model:
             generator=torch.Generator(),
         )
         runs.copy_into(model.parameters_, tensors)
-    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SettingError) as error:
         raise FormatError(f"{folder}: not a model of this version ({error}); train it again") from error
     return model
 

@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from klda.errors import SettingError
+from klda.types import whole_number
 
 Relaxation = Literal["exact", "enumerate", "gumbel", "categorical"]
 Partition = Literal["exact", "gibbs"]
+
+_WHOLE = (
+    "n_topics", "n_chains", "enumeration_limit", "expectation_iterations", "batch_size", "pretraining_iterations",
+    "max_iterations", "max_held_out", "check_every", "random_state",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class Settings:
             "negative_weight": 0, "frequency_penalty": 0, "keyword_penalty": 0, "expectation_tolerance": 0,
             "min_improvement": 0,
         }  # fmt: skip
+        for name in _WHOLE:
+            object.__setattr__(self, name, whole_number(getattr(self, name), name, at_least.pop(name, 0)))
         for name, least in at_least.items():
             if not getattr(self, name) >= least:
                 raise SettingError(f"{name} must be at least {least}, got {getattr(self, name)}")

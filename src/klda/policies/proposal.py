@@ -164,8 +164,9 @@ class Proposal:
             raise FormatError(f"{name}: not a proposal ({error}); give a file that klda wrote") from error
 
 
-def write_proposal(proposal: Proposal, path: Path) -> None:
+def write_proposal(proposal: Proposal, path: Path | str) -> None:
     """Writes a proposal as JSON; a file that is there is replaced whole."""
+    path = Path(path)
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         unfinished.write_text(proposal.to_json() + "\n", encoding="utf-8")
@@ -177,8 +178,9 @@ def write_proposal(proposal: Proposal, path: Path) -> None:
             unfinished.unlink()
 
 
-def read_proposal(path: Path) -> Proposal:
+def read_proposal(path: Path | str) -> Proposal:
     """The proposal in a JSON file."""
+    path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -13,7 +13,8 @@ import numpy as np
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import merged
-from klda.corpus.posts import HasBatches
+from klda.corpus.posts import HasBatches, unread
+from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, SettingError
 from klda.policies.candidates import Candidates, assemble_candidates
@@ -22,7 +23,7 @@ from klda.policies.proposal import Proposal
 from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
 from klda.policies.viral import Viral
-from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent
+from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent, whole_number
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
@@ -46,9 +47,10 @@ def recommend(
     sources: Sequence[str] = USUAL_SOURCES,
     n_candidates: int = SIZE,
     window: str | Windowing = "7d",
+    language: str = "en",
     top: int = 2,
     budget: Budget | int | None = None,
-    max_posts: int | None = None,
+    max_posts: float | None = None,
     novelty: float = 0.5,
     anchor: float = 0.5,
     sample: Corpus | None = None,
@@ -59,12 +61,13 @@ def recommend(
 ) -> Proposal:
     """The keywords to use next, and why.
 
-    `posts` are what was collected so far, or a `Corpus` of it; `keywords` is the current list. `policy` is a name (see
+    `posts` are what was collected so far, cut by `window` and read in a `language`, or a `Corpus` of it, which has its
+    own; `keywords` is the current list. `policy` is a name (see
     `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named. A trained `model` spares
     the policy `klda` its training, and its candidates are used. Without `candidates` they are assembled from
     `sources`: of these, `viral` can learn from `training`, another corpus or the folder of one, when the posts carry no
-    counts of reposts, and `sample` is a corpus of the unfiltered stream. `budget` is a `Budget` or simply a number of
-    keywords.
+    counts of reposts. `sample` is a corpus of the unfiltered stream, a source of its own where it is given. `budget` is
+    a `Budget` or simply a number of keywords.
 
     >>> from klda.corpus.simulation import World
     >>> advice = recommend(World(weeks=3, posts_per_week=400), ["horse", "race"], policy="counting", budget=4)
@@ -72,13 +75,24 @@ def recommend(
     ('counting', True)
     """
     current = as_keywords(keywords)
+    if model is not None:
+        if candidates is not None:
+            raise SettingError("a model has candidates of its own; give either candidates or a model")
+        current = model.candidates_.spell(current)
     if not len(current):
         raise SettingError("there are no keywords to start from; give at least one")
     if not 0 <= novelty <= 1:
         raise SettingError(f"novelty must lie between 0 and 1, got {novelty}")
-    if top < 1:
-        raise SettingError(f"top must be at least 1, got {top}")
-    corpus = posts if isinstance(posts, Corpus) else Corpus.from_posts(posts, current, window=window, progress=progress)
+    top, seed = whole_number(top, "top", 1), whole_number(seed, "seed", 0)
+    windowing = window if isinstance(window, Windowing) else Windowing(window)
+    if sample is not None and not isinstance(sample, Corpus):
+        raise SettingError(f"sample must be a Corpus of unfiltered posts, got {type(sample).__name__}")
+    if sample is not None and "sample" not in sources:
+        sources = (*sources, "sample")
+    corpus = posts
+    if not isinstance(corpus, Corpus):
+        text = TextSettings(language=language)
+        corpus = Corpus.from_posts(corpus, current, window=windowing, settings=text, progress=progress)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)
     check(corpus, current)
@@ -109,7 +123,7 @@ def recommend(
         generator=generator,
         progress=progress,
     )
-    return replace(proposal, notes=(*found.notes, *proposal.notes), seed=seed)
+    return replace(proposal, notes=(*unread(posts), *found.notes, *proposal.notes), seed=seed)
 
 
 def check(corpus: Corpus, current: KeywordSet) -> None:
@@ -144,12 +158,10 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
         )
 
 
-def _budget(budget: Budget | int | None, max_posts: int | None, current: KeywordSet) -> Budget:
+def _budget(budget: Budget | int | None, max_posts: float | None, current: KeywordSet) -> Budget:
     """The limits; a required keyword that the list has in other case is meant as the list writes it."""
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
-    listed = {keyword.text.casefold(): keyword for keyword in current}
-    required = KeywordSet(tuple(listed.get(keyword.text.casefold(), keyword) for keyword in chosen.required))
-    chosen = replace(chosen, required=required)
+    chosen = replace(chosen, required=current.spell(chosen.required))
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
 
 

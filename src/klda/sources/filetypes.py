@@ -11,6 +11,7 @@ from enum import Enum
 from pathlib import Path
 
 import orjson
+import pyarrow as pa
 
 from klda.errors import InputError
 from klda.sources.files import Line, lines, opened, unpacked
@@ -29,6 +30,7 @@ class FileType(Enum):
     VALUES = "JSON"
     CSV = "CSV"
     PARQUET = "Parquet"
+    FRAME = "a frame in memory"
 
 
 _ENDINGS = {
@@ -49,6 +51,7 @@ class Source:
     size: int
     type: FileType | None
     columns: Columns | None = None
+    frame: pa.Table | None = None
 
 
 def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
@@ -57,7 +60,7 @@ def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
     if kind is None and named:
         foreign = _columns(path)
         if foreign:
-            raise _no_column(path, foreign, mapping)
+            raise no_column(path, foreign, mapping)
         raise InputError(f"{path}: neither JSON, CSV with a header, nor Parquet; convert it to one of these")
     names: list[str] | None = None
     if kind is FileType.CSV:
@@ -70,11 +73,11 @@ def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
         return Source(path, size, kind)
     columns = resolve(tuple(names), mapping)
     if missing(columns, names):
-        raise _no_column(path, names, mapping)
+        raise no_column(path, names, mapping)
     return Source(path, size, kind, columns)
 
 
-def _no_column(path: Path, names: list[str], mapping: Mapped) -> InputError:
+def no_column(path: Path, names: list[str], mapping: Mapped) -> InputError:
     """What is wrong with a table that lacks a column, and how to say which of the others it is."""
     columns = resolve(tuple(names), mapping)
     lacking = missing(columns, names)

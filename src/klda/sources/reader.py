@@ -22,6 +22,7 @@ from klda.sources.files import PathLike, Stream, find_files, json_values, lines,
 from klda.sources.filetypes import FileType, Source, header_of, recognised
 from klda.sources.formats.generic import Columns, Mapped, as_mapping
 from klda.sources.formats.outcome import Bad, Outcome, Row, batch_of
+from klda.sources.frames import Frame, frame_batches, frame_source
 from klda.sources.json_lines import json_outcomes
 from klda.sources.parquet import parquet_batches
 from klda.sources.reasons import FOREIGN_FILE, LANGUAGE
@@ -33,7 +34,7 @@ _BATCH_CHARACTERS = 32_000_000
 
 
 def read_posts(
-    path_or_paths: PathLike | Iterable[PathLike],
+    path_or_paths: PathLike | Iterable[PathLike] | Frame,
     *,
     mapping: Mapping[str, str] | None = None,
     reposts: Literal["keep", "drop"] = "keep",
@@ -43,7 +44,9 @@ def read_posts(
     memory: int | None = None,
     progress: Progress = silent,
 ) -> PostReader:
-    """A reader over the posts in these files and folders, in the order given; nothing is read before it is iterated.
+    """A reader over the posts in these files and folders, in the order given, or in a frame of pandas, Polars or Arrow.
+
+    Nothing is read before it is iterated.
 
     Formats are told by content: X API v1.1 and v2, Bluesky Jetstream, Mastodon, and plain columns under their usual
     names, in JSON lines, JSON, CSV or Parquet, packed with gzip or Zstandard or not. Duplicated ids are dropped.
@@ -69,7 +72,9 @@ def read_posts(
         raise SettingError(f'reposts must be "keep" or "drop", got {reposts!r}')
     mapped = as_mapping(mapping)
     return PostReader(
-        [recognised(path, named, mapped) for path, named in find_files(path_or_paths)],
+        [frame_source(path_or_paths, mapped)]
+        if isinstance(path_or_paths, Frame)
+        else [recognised(path, named, mapped) for path, named in find_files(path_or_paths)],
         mapped,
         reposts == "drop",
         strict,
@@ -134,8 +139,12 @@ class PostReader:
 
     def _read(self, source: Source, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Everything in a file that is a post, with how many bytes of the file were read."""
-        if source.type is FileType.PARQUET:
-            yield from self._read_parquet(source, log)
+        columns = source.columns or Columns()
+        if source.frame is not None:
+            yield from self._read_columns(source, columns, frame_batches(source.frame, columns), log)
+        elif source.type is FileType.PARQUET:
+            with unpacked(source.path) as plain:
+                yield from self._read_columns(source, columns, parquet_batches(plain, columns), log)
         elif source.type is None:
             log.lines += 1
             log.skipped[FOREIGN_FILE] += 1
@@ -175,28 +184,28 @@ class PostReader:
                 log.skipped[outcome.reason] += 1
         yield position(), batch_of(rows)
 
-    def _read_parquet(self, source: Source, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
-        columns = source.columns or Columns()
+    def _read_columns(
+        self, source: Source, columns: Columns, batches: Iterable[tuple[float, pa.RecordBatch | Bad]], log: ReadLog
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
         before = 0
-        with unpacked(source.path) as plain:
-            for share, batch in parquet_batches(plain, columns):
-                position = int(share * source.size)
-                if isinstance(batch, Bad):
-                    log.lines += 1
-                    log.reject(source.path, before + 1, batch)
-                    return
-                posts, bad = to_posts(batch, columns, self._zone)
-                if bad and self._strict:
-                    bad = bad[:1]
-                    log.lines += (good := bad[0][0])
-                    yield position, posts.slice(0, good)
-                    log.lines += 1
-                else:
-                    log.lines += batch.num_rows
-                for row, problem in bad:
-                    log.reject(source.path, before + row + 1, problem)
-                before += batch.num_rows
-                yield position, posts
+        for share, batch in batches:
+            position = int(share * source.size)
+            if isinstance(batch, Bad):
+                log.lines += 1
+                log.reject(source.path, before + 1, batch)
+                return
+            posts, bad = to_posts(batch, columns, self._zone)
+            if bad and self._strict:
+                bad = bad[:1]
+                log.lines += (good := bad[0][0])
+                yield position, posts.slice(0, good)
+                log.lines += 1
+            else:
+                log.lines += batch.num_rows
+            for row, problem in bad:
+                log.reject(source.path, before + row + 1, problem)
+            before += batch.num_rows
+            yield position, posts
 
     def _wanted(self, posts: pa.RecordBatch, log: ReadLog) -> pa.RecordBatch:
         """The posts without dropped reposts and other languages, which are counted."""

@@ -230,3 +230,19 @@ def test_a_summary_counts_what_is_there() -> None:
     assert (summary.documents, summary.without_keyword, summary.tokens) == (2, 1, 3)
     assert (summary.vocabulary_before, summary.vocabulary) == (3, 1)
     assert [(w.documents, w.without_keyword, w.tokens) for w in summary.windows] == [(1, 0, 2), (0, 1, 0), (1, 0, 1)]
+
+
+def test_keywords_and_candidates_that_differ_in_case_are_one():
+    corpus = Corpus.from_posts(posts_of(["mask", "Mask"]), ["Mask"], candidates=["mask", "wind"], settings=ALL_WORDS)
+    assert corpus.candidates.texts == ("mask", "wind")
+    assert corpus.history == (KeywordSet.of("mask"),)
+    assert len(corpus.carrying(["MASK"])) == 2
+    with pytest.raises(DataError, match=r"rain: not among the candidates"):
+        corpus.carrying(["rain"])
+
+
+def test_corpora_are_the_same_where_they_are_one():
+    one, other = (Corpus.from_posts(posts_of(["mask"]), ["mask"], settings=ALL_WORDS) for _ in range(2))
+    assert one == one
+    assert one != other
+    assert one in {one}

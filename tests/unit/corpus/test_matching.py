@@ -216,3 +216,10 @@ def test_a_keyword_covers_the_words_it_is_matched_by(keyword: str, words: list[s
     assert isinstance(covered, Ragged)
     assert [VOCABULARY.words[i] for i in covered[0]] == words
     assert np.all(np.diff(covered[0]) > 0)
+
+
+def test_a_form_without_its_comma_is_refused():
+    with pytest.raises(SettingError, match="is one text; give a tuple"):
+        Keyword("vaccine", ("vaccines"))
+    with pytest.raises(SettingError, match="a keyword is a text"):
+        KeywordSet.of(["mask"])

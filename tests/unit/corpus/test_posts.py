@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from klda.corpus.posts import PostSink, PostTable, as_batches, from_batch, microseconds, to_batch
-from klda.errors import FormatError
+from klda.errors import DataError, FormatError, InputError
 from klda.types import Post
 
 TIME = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -71,3 +72,16 @@ def test_an_abandoned_spill_leaves_no_file_behind(tmp_path: Path, monkeypatch: p
 
 def test_time_is_counted_in_microseconds() -> None:
     assert microseconds(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)) == -1
+
+
+def test_a_time_without_a_zone_is_refused_and_not_guessed():
+    naive = Post("7", datetime(2026, 1, 5), "text")
+    with pytest.raises(DataError, match="post 7: its time 2026-01-05 00:00:00 has no zone"):
+        to_batch([naive])
+    with pytest.raises(DataError, match="has no zone"):
+        microseconds(naive.time)
+
+
+def test_a_frame_is_to_be_read_first():
+    with pytest.raises(InputError, match=r"klda.read_posts\(frame\)"):
+        PostTable.of(pa.table({"id": ["1"]}))

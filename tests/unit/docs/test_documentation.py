@@ -84,3 +84,11 @@ def test_every_function_that_the_paper_page_names_exists():
         code = (ROOT / "src" / "klda" / path).read_text(encoding="utf-8")
         for name in re.findall(r"`(\w+)`", names):
             assert re.search(rf"(def|class) {name}\b", code), f"{path} has no {name}"
+
+
+def test_the_page_on_python_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "docs/python.md", "exec"), {})
+    assert {path.name for path in tmp_path.iterdir()} == {"next.json", "report.html", "corpus", "model"}

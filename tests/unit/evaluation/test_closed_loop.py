@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
+from klda.errors import SettingError
 from klda.evaluation.archive import RAREST
 from klda.evaluation.closed_loop import ORACLES, LoopSettings, against_labels, run_closed_loop
 from klda.evaluation.oracle import MIN_POSTS, best_keywords, best_single_keywords
@@ -176,3 +177,13 @@ def test_the_yardstick_keeps_the_first_list_whatever_a_forecast_says(archive, he
 def test_no_replay_asks_for_rarer_words_than_an_archive_keeps(archive):
     assert LoopSettings().min_count >= RAREST
     assert inspect.signature(archive.seen).parameters["min_count"].default >= RAREST
+
+
+def test_a_policy_by_name_is_that_policy_and_no_other(archive, health):
+    assert loop(archive, health, "counting") == loop(archive, health, policy("counting"))
+    with pytest.raises(SettingError, match="foo"):
+        loop(archive, health, "foo")
+    with pytest.raises(SettingError, match="window 99: the archive has"):
+        run_closed_loop(
+            archive, health, "static", LoopSettings(cap=9), windows=[99], generator=np.random.default_rng(0)
+        )

@@ -283,3 +283,25 @@ def test_relabelling_words_and_keywords_relabels_the_model(corpus: Corpus, monke
     np.testing.assert_allclose(
         moved.keyword_log_probability(["word1"]), plain.keyword_log_probability(["word1"]), rtol=1e-4
     )
+
+
+def test_a_corpus_without_a_token_cannot_judge_a_model():
+    corpus = corpus_of(random_data())
+    model = KLDA(**QUICK).fit(corpus)
+    with pytest.raises(DataError, match="no token to judge the model by"):
+        model.log_likelihood(corpus.take([]))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"random_state": -1}, {"random_state": None}, {"n_topics": 2.5}, {"batch_size": True}, {"n_topics": "five"}],
+)
+def test_a_setting_that_is_no_whole_number_is_refused(wrong):
+    with pytest.raises(SettingError, match=next(iter(wrong))):
+        KLDA(**wrong).fit(corpus_of(random_data()))
+
+
+def test_a_seed_of_numpy_is_a_seed():
+    corpus = corpus_of(random_data())
+    one, other = (KLDA(**(QUICK | {"random_state": seed})).fit(corpus) for seed in (3, np.int64(3)))
+    assert one.log_likelihood(corpus) == other.log_likelihood(corpus)

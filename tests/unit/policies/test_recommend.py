@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from klda import Corpus, recommend
+from klda import KLDA, Corpus, read_posts, recommend
 from klda.corpus.simulation import World
 from klda.errors import DataError, InputError, SettingError
 from klda.policies.registry import policy
@@ -179,3 +180,52 @@ def test_nothing_is_said_to_extend_a_keyword_that_never_occurs():
     reasons = [reason for reason in advice.reasons if reason.extends]
     assert reasons
     assert {reason.extends for reason in reasons} == {"mask"}
+
+
+def test_keywords_in_other_case_are_those_of_the_model(corpus, current):
+    model = KLDA(2, pretraining_iterations=1, max_iterations=0).fit(corpus)
+    typed = [text.upper() for text in current.texts]
+    advice = recommend(corpus, typed, model=model, policy="frequent")
+    assert advice.current.texts == current.texts
+    assert model.topics(keywords=typed) == model.topics(keywords=current)
+    with pytest.raises(SettingError, match="either candidates or a model"):
+        recommend(corpus, typed, model=model, candidates=["mask"])
+
+
+def test_records_that_could_not_be_read_are_noted(tmp_path):
+    lines = [
+        {"id": p.id, "time": p.time.isoformat()[: 19 if i % 2 else None], "text": p.text} for i, p in enumerate(posts())
+    ]
+    file = tmp_path / "mixed.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    advice = recommend(read_posts(file), ["mask"], policy="counting")
+    assert "30 of 60 records could not be read and were left out: time without zone 30" in advice.notes
+    file.write_text(json.dumps(lines[1]))
+    with pytest.raises(DataError, match="1 of 1 records could not be read"):
+        recommend(read_posts(file), ["mask"], policy="counting")
+
+
+def test_a_sample_that_is_given_is_looked_at():
+    world = World(weeks=3, posts_per_week=600)
+    keywords = world.best_keywords("health", 0, 3)
+    sample = Corpus.from_posts(World(weeks=3, posts_per_week=600, seed=1), keywords)
+    with_it, without = (
+        recommend(world, keywords, policy="frequent", sample=s, n_candidates=400) for s in (sample, None)
+    )
+    assert set(with_it.ranked.texts) - set(without.ranked.texts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"window": "soon"}, "soon"),
+        ({"sample": 5}, "sample must be a Corpus"),
+        ({"budget": 2.5}, "max_keywords must be a whole number, got 2.5"),
+        ({"budget": True}, "max_keywords must be a whole number"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"top": 1.5}, "top must be a whole number"),
+    ],
+)
+def test_an_argument_that_cannot_be_meant_is_refused(corpus, current, arguments, why):
+    with pytest.raises(SettingError, match=why):
+        recommend(corpus, current, policy="frequent", **arguments)

@@ -14,7 +14,7 @@ from klda.types import Estimate
 WHOLE_LIST = "the whole list"
 
 
-def expected(reasons: Sequence[Reason], total: Estimate | None = None, max_posts: int | None = None) -> Spec:
+def expected(reasons: Sequence[Reason], total: Estimate | None = None, max_posts: float | None = None) -> Spec:
     """A dot with its interval for each keyword, keywords of the next list filled, and a rule at the budget."""
     forecast = [(r, r.expected_posts) for r in reasons if r.expected_posts is not None and _finite(r.expected_posts)]
     forecast.sort(key=lambda pair: (pair[0].action in ("drop", "hold"), -pair[1].mean))
@@ -72,7 +72,7 @@ def expected(reasons: Sequence[Reason], total: Estimate | None = None, max_posts
     )
 
 
-def _budget(max_posts: int) -> list[alt.Chart]:
+def _budget(max_posts: float) -> list[alt.Chart]:
     budget = alt.Chart(alt.InlineData(values=[{"posts": max_posts, "label": f"budget {max_posts:,}"}]))
     x = alt.X("posts:Q")
     return [

@@ -1,0 +1,46 @@
+"""A frame in memory, of pandas, Polars or Arrow, read as if it were a Parquet file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from klda.errors import InputError
+from klda.sources.filetypes import FileType, Source, no_column
+from klda.sources.formats.generic import Columns, Mapped, missing, resolve
+from klda.sources.parquet import BATCH_ROWS
+
+NAME = Path("the frame")
+"""What bad rows are told to be in."""
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """A table that hands itself on by Arrow's own protocol, as those of pandas, Polars and Arrow do."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table as an Arrow stream."""
+
+
+def frame_source(frame: Frame, mapping: Mapped = ()) -> Source:
+    """What the reader needs to know of a frame, its columns found by their usual names or by the mapping."""
+    try:
+        table = pa.table(frame)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"{NAME} cannot be read ({error}); give each of its columns one type") from error
+    columns = resolve(tuple(table.column_names), mapping)
+    if missing(columns, table.column_names):
+        raise no_column(NAME, table.column_names, mapping)
+    return Source(NAME, table.num_rows, FileType.FRAME, columns, table)
+
+
+def frame_batches(table: pa.Table, columns: Columns) -> Iterator[tuple[float, pa.RecordBatch]]:
+    """The needed columns, a batch of rows at a time, each with how much of the frame is read."""
+    done = 0
+    wanted = table.select(sorted({name for name in columns if name is not None}))
+    for batch in wanted.to_batches(max_chunksize=BATCH_ROWS):
+        done += batch.num_rows
+        yield done / table.num_rows, batch
