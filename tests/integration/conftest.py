@@ -17,9 +17,9 @@ def klda(monkeypatch):
     """Runs the command line as a user would, errors included."""
     from klda.cli import app
 
-    def run(*arguments):
+    def run(*arguments, **more):
         runner = CliRunner()
-        result = runner.invoke(app.app, [str(a) for a in arguments])
+        result = runner.invoke(app.app, [str(a) for a in arguments], **more)
         if isinstance(result.exception, app.KldaError):
             result.exit_code = result.exception.exit_code
             result.error = str(result.exception)

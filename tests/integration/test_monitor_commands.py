@@ -80,6 +80,18 @@ def test_from_zero_to_an_approved_list_and_its_history(
         assert "health" in result.stdout
 
 
+def test_a_monitor_is_deleted_when_that_is_confirmed(
+    klda: Run, monitor: Callable[..., Any], posts: Path, tmp_path: Path
+) -> None:
+    monitor("create", "health", "-k", "health,hospital", "--source", f"replay:{posts}")
+    assert klda("monitor", "delete", "health", "--home", tmp_path / "home", input="n\n").exit_code == 1
+    assert [one["name"] for one in monitor("list")] == ["health"]
+    refused = klda("monitor", "delete", "health", "--home", tmp_path / "home", "--format", "json")
+    assert "add --yes" in getattr(refused, "error", refused.output)
+    assert monitor("delete", "health", "--yes") == {"deleted": "health", "posts": 0}
+    assert monitor("list") == []
+
+
 def test_a_monitor_that_cannot_be_read_is_listed_with_the_reason(
     klda: Run, monitor: Callable[..., Any], tmp_path: Path
 ) -> None:

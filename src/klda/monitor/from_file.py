@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,6 +14,7 @@ from klda.errors import DataError, KldaError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import Collector
 from klda.monitor.create import begin
+from klda.monitor.delete import remove
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.settings import Settings
@@ -93,11 +93,3 @@ async def _collected(monitor: Monitor, progress: Progress) -> None:
         progress("storing posts", collector.counts.received, total)
 
     await collector.run(asyncio.Event(), between)
-
-
-def remove(monitor: Monitor) -> None:
-    """Deletes a monitor that lies in its own folder alone; it vanishes from the list at once."""
-    gone = monitor.folder.path.with_name(f".{monitor.name}-{secrets.token_hex(4)}")
-    monitor.records.close()
-    monitor.folder.path.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlalchemy import Connection, delete
+
 from klda.store.database import Database
 from klda.store.deletions import Deletions
 from klda.store.jobs import Jobs
 from klda.store.journal import Journal
 from klda.store.keyword_history import KeywordHistory
 from klda.store.proposals import Proposals
+from klda.store.schema import audit, metadata
 from klda.store.topics import Topics
 from klda.store.volume import Volume
 
@@ -46,6 +49,16 @@ class Records:
         self.volume = Volume(self.database, monitor)
         self.topics = Topics(self.database, monitor, clock)
         self.deletions = Deletions(self.database, monitor, clock, self.proposals, self.topics)
+
+    def erase(self) -> None:
+        """Deletes all that is recorded of this monitor, in one step, but for the audit log, which only grows."""
+
+        def work(connection: Connection) -> None:
+            for table in reversed(metadata.sorted_tables):  # those that refer to others first
+                if "monitor" in table.c and table is not audit:
+                    connection.execute(delete(table).where(table.c.monitor == self.monitor))
+
+        self.database.write(work)
 
     def close(self) -> None:
         """Gives all connections back."""

@@ -8,6 +8,7 @@ from klda.cli.monitor.close import close
 from klda.cli.monitor.collect import collect, run
 from klda.cli.monitor.create import create
 from klda.cli.monitor.decide import approve, edit, reject
+from klda.cli.monitor.delete import delete
 from klda.cli.monitor.export import export
 from klda.cli.monitor.history import history
 from klda.cli.monitor.propose import propose
@@ -25,5 +26,6 @@ monitor = typer.Typer(
 
 monitor.command()(create)
 monitor.command("list")(list_all)
-for command in (show, collect, run, close, propose, approve, reject, edit, history, rules, report, export, vacuum):
+COMMANDS = (show, collect, run, close, propose, approve, reject, edit, history, rules, report, export, vacuum, delete)
+for command in COMMANDS:
     monitor.command()(command)
