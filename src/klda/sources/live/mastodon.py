@@ -114,6 +114,7 @@ class _Listening:
         if not heard.isdecimal() or not (self.last.isdecimal() or not self.last):
             raise SettingError(f"cursor {cursor!r}: those of Mastodon look like 1767607200000000/109")
         self._heard = int(heard) if cursor else None
+        self._down: dict[str, tuple[int, str]] = {}
         self._buffer: Buffer | None = None
 
     async def run(self, buffer: Buffer, tags: tuple[str, ...]) -> None:
@@ -145,6 +146,8 @@ class _Listening:
                     raise SourceError(f"{self._source.name}: could not open all timelines of {', '.join(new)}{why}")
         except BaseException:
             await _cancelled(task for task, _ in new.values())
+            for tag in new:
+                self.up(tag)
             raise
         for tag, stream in new.items():  # only now: one that cannot be opened must not end those that are
             self._keep(tag, stream)
@@ -152,6 +155,8 @@ class _Listening:
 
     def _open(self, tag: str, heard: int | None) -> tuple[asyncio.Task[None], asyncio.Event]:
         timeline = _Timeline(self, self._source, tag, heard)
+        if heard is not None:
+            self.down(tag, heard, self.last)
         return asyncio.ensure_future(timeline.run()), timeline.open
 
     def _keep(self, tag: str, stream: tuple[asyncio.Task[None], asyncio.Event]) -> None:
@@ -161,6 +166,16 @@ class _Listening:
 
     async def _close(self, tags: tuple[str, ...]) -> None:
         await _cancelled(self._streams.pop(tag)[0] for tag in tags)
+        for tag in tags:
+            self.up(tag)
+
+    def down(self, tag: str, heard: int, last: str) -> None:
+        """Notes that a timeline has no connection, when it was last heard, and the newest status of all by then."""
+        self._down[tag] = heard, last
+
+    def up(self, tag: str) -> None:
+        """Notes that a timeline has a connection and has missed nothing, or is not followed any more."""
+        self._down.pop(tag, None)
 
     async def put(self, event: Event, status: str = "") -> bool:
         """Hands an event on, unless another timeline has brought it; whether it was new."""
@@ -183,8 +198,10 @@ class _Listening:
 
     @property
     def cursor(self) -> str:
-        """Where to resume."""
-        return f"{_now()}/{self.last}"
+        """Where to resume: for as long as a timeline is down, where that one was, however far the others have come."""
+        heard = min((heard for heard, _ in self._down.values()), default=_now())
+        last = min((int(last) for _, last in (*self._down.values(), (0, self.last)) if last), default="")
+        return f"{heard}/{last}"
 
 
 class _Timeline:
@@ -193,6 +210,7 @@ class _Timeline:
     def __init__(self, listening: _Listening, source: Mastodon, tag: str, heard: int | None) -> None:
         self._listening, self._source, self._tag, self._heard = listening, source, tag, heard
         self._last = listening.last  # its own: the others may have gone on while this one was down
+        self._reached = listening.last  # of all timelines, when this one was heard
         self._brought = 0  # its own, too: what others bring says nothing of its connection
         self.open = asyncio.Event()
 
@@ -214,12 +232,16 @@ class _Timeline:
             if self._heard is not None:  # the stream is open already, so that nothing falls between
                 await self._fill(client, self._heard)
             self.open.set()
+            self._listening.up(self._tag)
             self._alive()
-            async for sent in EventSource(bounded(response, self._alive)).aiter_sse():
-                await self._take(sent)
+            try:
+                async for sent in EventSource(bounded(response, self._alive)).aiter_sse():
+                    await self._take(sent)
+            finally:
+                self._listening.down(self._tag, self._heard or _now(), self._reached)
 
     def _alive(self) -> None:
-        self._heard = _now()
+        self._heard, self._reached = _now(), self._listening.last
         self._listening.alive()
 
     async def _take(self, sent: ServerSentEvent) -> None:
