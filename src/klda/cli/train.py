@@ -99,12 +99,21 @@ def train(
         "last_stage": stage,
         "iterations": iterations,
         "held_out_bound": bound,
+        "learnt": estimator.has_learnt_,
     }
     if output is Format.json:
         print_json(result)
     else:
-        rows = [(name.replace("_", " "), value) for name, value in result.items() if name != "model"]
+        rows = [(name.replace("_", " "), value) for name, value in result.items() if name not in ("model", "learnt")]
         print_table(f"Model in {model}", ("what", "value"), rows)
+        if not estimator.has_learnt_:
+            console.print(
+                f"Note: training made predictions of held-out posts worse, so the model is the one that it began with; "
+                f"{n_documents:,} posts are too few to learn topics from",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
 
 
 def _topics(text: str) -> int | str:

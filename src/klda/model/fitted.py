@@ -43,6 +43,17 @@ class Fitted:
     keyword_frequency_: Floats  # (Q,)
     history_: list[tuple[str, int, float]]
 
+    @property
+    def has_learnt_(self) -> bool:
+        """Whether training came to parameters that did better on held-out documents than those that it began with.
+
+        False, as it may be with a few hundred documents, means that the model is the one before training.
+        """
+        stages: dict[str, list[float]] = {}
+        for stage, _, bound in self._fitted.history_:
+            stages.setdefault(stage, []).append(bound)
+        return not stages or any(max(bounds) > bounds[0] for bounds in stages.values())
+
     def topic_word(self, keywords: Iterable[str | Keyword] | None = None) -> Probabilities:
         """The topic-word matrix that a keyword set implies; of none, the mean over candidates by frequency. # (K, V)"""
         if keywords is not None:

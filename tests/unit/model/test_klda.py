@@ -305,3 +305,16 @@ def test_a_seed_of_numpy_is_a_seed():
     corpus = corpus_of(random_data())
     one, other = (KLDA(**(QUICK | {"random_state": seed})).fit(corpus) for seed in (3, np.int64(3)))
     assert one.log_likelihood(corpus) == other.log_likelihood(corpus)
+
+
+def test_a_model_tells_whether_training_helped():
+    model = KLDA(**QUICK).fit(corpus_of(random_data()))
+    model.history_ = [
+        ("pretraining", 0, -5.0),
+        ("pretraining", 10, -5.5),
+        ("training", 0, -5.0),
+        ("training", 10, -5.1),
+    ]
+    assert not model.has_learnt_
+    model.history_.append(("training", 20, -4.9))
+    assert model.has_learnt_
