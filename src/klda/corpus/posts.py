@@ -204,7 +204,7 @@ class PostSink:
 
 
 class _Spill:
-    """A temporary Arrow file, removed when nobody needs it any more."""
+    """A temporary Arrow file: it has a name only while it is written, and is gone when nobody needs it any more."""
 
     def __init__(self) -> None:
         handle, name = tempfile.mkstemp(prefix="klda-posts-", suffix=".arrow")
@@ -215,12 +215,11 @@ class _Spill:
         self.writer = pa.ipc.new_file(self._file, POST_SCHEMA)
 
     def finish(self) -> PostTable:
-        """The table in the file; from now on the file lives as long as the table."""
+        """The table in the file, which from now on lives as long as it is mapped, however the process ends."""
         self.writer.close()
         self._file.close()
         table = PostTable.open(self._path)
-        self._removal.detach()
-        weakref.finalize(table, self._path.unlink, missing_ok=True)
+        self._removal()
         return table
 
 

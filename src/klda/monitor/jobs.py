@@ -19,8 +19,8 @@ from klda.store.jobs import OPEN
 from klda.store.lock import is_held
 from klda.types import Progress
 
-GRACE = timedelta(seconds=20)
-"""How long a process may take from being started to holding its lock."""
+GRACE = timedelta(seconds=60)
+"""How long a process may take from being started to holding its lock: where much goes on, what learns loads slowly."""
 _EVERY = 1.0  # seconds between two reports of one stage
 _DIED = "its process ended without a word; start it again"
 
