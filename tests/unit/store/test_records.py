@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, update
@@ -12,9 +13,10 @@ from klda.errors import DataError, SettingError, StoreError
 from klda.policies.proposal import Example, Proposal, Reason
 from klda.store import schema
 from klda.store.journal import Gap
+from klda.store.posts import PostStore
 from klda.store.records import Records
 from klda.types import Estimate, Keyword, KeywordSet
-from tests.unit.store.conftest import MONDAY
+from tests.unit.store.conftest import MONDAY, Add
 
 ADVICE = Proposal(
     policy="klda",
@@ -229,3 +231,18 @@ def test_a_list_that_is_made_active_twice_at_once_has_each_keyword_once(records:
 def test_a_deleted_id_that_no_post_can_have_is_passed_over(records: Records) -> None:
     records.deletions.note("stream", ["\0\0\0", "good"])
     assert [post for _, post, *_ in records.deletions.pending()] == ["good"]
+
+
+def test_a_proposal_that_is_saved_while_a_post_is_deleted_does_not_show_it(
+    records: Records, store: PostStore, add: Add
+) -> None:
+    class Slow(PostStore):
+        def delete(self, *arguments: Any, **options: Any) -> int:
+            records.proposals.save(ADVICE)  # it read the post before
+            return super().delete(*arguments, **options)
+
+    add("1", "9")
+    records.deletions.note("stream", ["1"])
+    assert records.deletions.carry_out(Slow(store.uri, store.windowing)) == 1
+    [saved] = records.proposals.newest()
+    assert [example.id for reason in saved.proposal.reasons for example in reason.examples] == ["2"]
