@@ -91,7 +91,8 @@ class Folder:
 
     def _followed(self, found: dict[str, Path], done: dict[str, Position]) -> dict[str, Position]:
         """The positions under the names that their files have by now; a new file has none."""
-        self._looked_at = {path: seen for path, seen in self._looked_at.items() if path in found.values()}
+        here = set(found.values())
+        self._looked_at = {path: seen for path, seen in self._looked_at.items() if path in here}
         kept = {
             name: position for name, position in done.items() if name in found and self._is_at(found[name], position)
         }

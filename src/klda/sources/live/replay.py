@@ -40,7 +40,7 @@ class Place(NamedTuple):
         return cls(int(passed), first)
 
     def __str__(self) -> str:
-        return f"{self.passed} {self.first}".rstrip()
+        return f"{self.passed} {self.first}" if self.first else str(self.passed)
 
 
 class Replay:

@@ -15,7 +15,7 @@ from klda.corpus.posts import PostTable
 from klda.corpus.simulation import World, write
 from klda.errors import SettingError
 from klda.sources.live.protocol import Burst, Received
-from klda.sources.live.replay import Replay
+from klda.sources.live.replay import Place, Replay
 from klda.types import Post
 
 WORLD = World(weeks=1, posts_per_week=2500)
@@ -98,3 +98,8 @@ def test_the_cursor_of_another_archive_skips_nothing() -> None:
     other = PostTable.of(replace(post, id=f"other {post.id}") for post in POSTS)
     assert len(posts_of(bursts_of(Replay(other), last))) == len(POSTS)
     assert bursts_of(Replay(WORLD), last) == []
+
+
+@given(st.integers(0), st.text())
+def test_a_place_is_the_same_when_it_is_read_back(passed: int, first: str) -> None:
+    assert Place.of(str(Place(passed, first))) == Place(passed, first)
