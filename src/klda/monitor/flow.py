@@ -116,14 +116,15 @@ def divided(points: list[VolumePoint]) -> list[FlowPoint]:
 def yields(monitor: Monitor) -> list[KeywordYield]:
     """What each active keyword brings, in the order of the list."""
     records = monitor.records
-    newest = records.volume.newest("window", horizon(monitor))
+    until = horizon(monitor)
+    newest = records.volume.newest("window", until)
     spans = {span.keyword.text: span for span in records.keywords.spans() if span.ended is None}
     here: dict[str, VolumePoint] = {}
     before: dict[str, VolumePoint] = {}
     expected: dict[str, Estimate] = {}
     if newest is not None:
         earlier = monitor.windowing.holding(newest - timedelta(microseconds=1)).start
-        for point in records.volume.series("window", earlier, horizon(monitor), keywords=list(spans)):
+        for point in records.volume.series("window", earlier, until, keywords=list(spans)):
             (here if point.start == newest else before)[point.keyword] = point
         expected = {outcome.keyword: outcome.expected for outcome in records.keywords.outcomes(newest)}
     return [

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,17 +17,7 @@ from klda.corpus.documents import Ragged
 from klda.corpus.vocabulary import PLACEHOLDER
 from klda.errors import DataError, SettingError, TrainingError
 from klda.model.klda import KLDA
-from klda.model.settings import Settings
 from tests.unit.model.small import QUICK, corpus_of, data_of, random_data
-
-
-def test_every_setting_is_a_documented_parameter_with_the_same_default():
-    parameters = inspect.signature(KLDA).parameters
-    for field in fields(Settings):
-        assert parameters[field.name].default == field.default, field.name
-    assert set(parameters) == {f.name for f in fields(Settings)} | {"half_life"}
-    for name in parameters:
-        assert f"    {name} : " in (KLDA.__doc__ or ""), name
 
 
 def test_it_follows_the_conventions_of_estimators(corpus: Corpus, model: KLDA):
@@ -40,13 +29,6 @@ def test_it_follows_the_conventions_of_estimators(corpus: Corpus, model: KLDA):
     with pytest.raises(NotFittedError):
         twin.topics()
     assert model.fit(corpus) is model
-
-
-def test_a_bad_setting_is_named():
-    data = corpus_of(random_data())
-    for name, value in {"n_topics": 0, "batch_size": 0, "relaxation": "magic", "learning_rate": -1}.items():
-        with pytest.raises(SettingError, match=name):
-            KLDA(**(QUICK | {name: value})).fit(data)
 
 
 def test_documents_without_a_word_are_a_clear_error():
@@ -290,21 +272,6 @@ def test_a_corpus_without_a_token_cannot_judge_a_model():
     model = KLDA(**QUICK).fit(corpus)
     with pytest.raises(DataError, match="no token to judge the model by"):
         model.log_likelihood(corpus.take([]))
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"random_state": -1}, {"random_state": None}, {"n_topics": 2.5}, {"batch_size": True}, {"n_topics": "five"}],
-)
-def test_a_setting_that_is_no_whole_number_is_refused(wrong):
-    with pytest.raises(SettingError, match=next(iter(wrong))):
-        KLDA(**wrong).fit(corpus_of(random_data()))
-
-
-def test_a_seed_of_numpy_is_a_seed():
-    corpus = corpus_of(random_data())
-    one, other = (KLDA(**(QUICK | {"random_state": seed})).fit(corpus) for seed in (3, np.int64(3)))
-    assert one.log_likelihood(corpus) == other.log_likelihood(corpus)
 
 
 def test_a_model_tells_whether_training_helped():

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from threading import Barrier
 from typing import Any
 
@@ -201,7 +202,7 @@ def test_monitors_that_share_a_database_do_not_see_each_other(records: Records) 
     assert not records.jobs.get(job).cancelled
 
 
-def at_once(records: Records, work: Callable[[], object]) -> None:
+def at_once(work: Callable[[], object]) -> None:
     """Does it in two threads at the same time."""
     barrier = Barrier(2)
 
@@ -216,14 +217,14 @@ def at_once(records: Records, work: Callable[[], object]) -> None:
 
 def test_of_proposals_that_are_saved_at_the_same_time_one_waits(records: Records) -> None:
     for _ in range(10):
-        at_once(records, lambda: records.proposals.save(ADVICE))
+        at_once(partial(records.proposals.save, ADVICE))
         assert [saved.state for saved in records.proposals.newest()].count("waiting") == 1
 
 
 def test_a_list_that_is_made_active_twice_at_once_has_each_keyword_once(records: Records) -> None:
     for n in range(10):
         wanted = KeywordSet.of("health", f"word {n}")
-        at_once(records, lambda wanted=wanted: records.keywords.switch(wanted, decided_by="ann"))  # type: ignore[misc]
+        at_once(partial(records.keywords.switch, wanted, decided_by="ann"))
         active = [span.keyword.text for span in records.keywords.spans() if span.ended is None]
         assert sorted(active) == sorted(wanted.texts)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from klda.sources.live.mastodon import Mastodon, _Listening
+from klda.sources.live.mastodon import Mastodon
+from klda.sources.live.mastodon_timelines import Listening
 
 
 def test_a_timeline_that_is_down_holds_the_cursor_where_it_was() -> None:
-    listening = _Listening(Mastodon("https://example.org", timeline="hashtag"), "1767607200000000/109")
+    listening = Listening(Mastodon("https://example.org", timeline="hashtag"), "1767607200000000/109")
     assert listening.cursor.endswith("/109")
     listening.down("flu", 1_767_607_300_000_000, "120")
     listening.last = "200"  # another timeline goes on
@@ -17,4 +18,4 @@ def test_a_timeline_that_is_down_holds_the_cursor_where_it_was() -> None:
 
 
 def test_a_run_that_has_heard_nothing_yet_resumes_from_now() -> None:
-    assert _Listening(Mastodon("https://example.org", timeline="hashtag"), None).cursor.endswith("/")
+    assert Listening(Mastodon("https://example.org", timeline="hashtag"), None).cursor.endswith("/")
