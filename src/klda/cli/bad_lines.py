@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from klda.cli.progress import console
+from klda.cli.progress import say
 from klda.errors import DataError
 from klda.sources.reasons import LANGUAGE
 
@@ -50,12 +50,8 @@ def tell_bad_lines(report: ReadReport) -> None:
     if not n_bad:
         return
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in report.bad.items())
-    _say(f"{n_bad:,} of {report.lines:,} lines could not be used: {reasons}")
+    say(f"{n_bad:,} of {report.lines:,} lines could not be used: {reasons}")
     for example in report.examples[:SHOWN_BAD_LINES]:
-        _say(f"  {example}")
+        say(f"  {example}")
     if n_bad > SHOWN_BAD_LINES:
-        _say(f"  … and {n_bad - SHOWN_BAD_LINES:,} more")
-
-
-def _say(line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(f"  … and {n_bad - SHOWN_BAD_LINES:,} more")

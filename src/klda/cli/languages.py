@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klda.cli.progress import console
+from klda.cli.progress import say
 from klda.corpus.language import other_language, taken_as_written
 from klda.corpus.posts import PostTable
 from klda.corpus.stemming import STEMMED
@@ -19,9 +19,9 @@ def tell_language(posts: PostTable, language: str, *, filtered: bool = False) ->
     `filtered` posts were chosen by their language, so that only what is known of it matters.
     """
     if taken_as_written(language):
-        _note(
-            f"--language {language}: there is neither a stemmer nor a list of stop words nor a table of frequencies "
-            "for it; words are taken as written"
+        say(
+            f"Note: --language {language}: there is neither a stemmer nor a list of stop words nor a table of "
+            "frequencies for it; words are taken as written"
         )
     if filtered or not len(posts):
         return
@@ -30,11 +30,7 @@ def tell_language(posts: PostTable, language: str, *, filtered: bool = False) ->
     if found is not None:
         code, count = found
         name = f"{STEMMED[code].capitalize()} ({code})" if code in STEMMED else code
-        _note(
-            f"most posts look {name}, {count:,} of {len(rows):,} looked at: add --language {code}, or stop words "
+        say(
+            f"Note: most posts look {name}, {count:,} of {len(rows):,} looked at: add --language {code}, or stop words "
             "count as words and stems are wrong"
         )
-
-
-def _note(text: str) -> None:
-    console.print(f"Note: {text}", markup=False, highlight=False, soft_wrap=True)

@@ -22,6 +22,11 @@ from klda.types import Progress, silent
 console = Console(stderr=True)
 
 
+def say(line: str) -> None:
+    """Writes a line to standard error as it is, however long."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Progress]:
     """A progress callback that draws one line a stage on standard error, or nothing where nobody watches."""

@@ -11,7 +11,7 @@ import typer
 from klda.cli.arguments import check_folder, check_local
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
-from klda.cli.progress import console, progress_bar
+from klda.cli.progress import console, progress_bar, say
 from klda.errors import DataError, InputError, SettingError
 
 
@@ -61,12 +61,7 @@ def train(
     estimator = KLDA.paper(**changes) if preset is Preset.paper else KLDA(**changes)  # type: ignore[arg-type]
     n_documents = count(corpus)
     if resume and not (model.is_dir() if engine is Engine.ray else has_begun(model)):
-        console.print(
-            f"Note: there is nothing to resume in {model}: training starts from the beginning",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        say(f"Note: there is nothing to resume in {model}: training starts from the beginning")
     try:
         if engine is Engine.ray:
             from klda.cli.engines import on_ray, train_on_ray
@@ -107,12 +102,9 @@ def train(
         rows = [(name.replace("_", " "), value) for name, value in result.items() if name not in ("model", "learnt")]
         print_table(f"Model in {model}", ("what", "value"), rows)
         if not estimator.has_learnt_:
-            console.print(
+            say(
                 f"Note: training made predictions of held-out posts worse, so the model is the one that it began with; "
-                f"{n_documents:,} posts are too few to learn topics from",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
+                f"{n_documents:,} posts are too few to learn topics from"
             )
 
 
