@@ -28,9 +28,9 @@ from benchmarks.quality_page import rewrite
 from klda.cli.archives import Replay, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
 from klda.cli.progress import progress_bar
-from klda.errors import KldaError, SettingError
+from klda.errors import KldaError
 from klda.evaluation.archive import Archive
-from klda.evaluation.backtest import BacktestSettings, run, tasks
+from klda.evaluation.backtest import BacktestSettings, check_length, run, tasks
 from klda.evaluation.closed_loop import volume_cap
 from klda.evaluation.open_loop import History
 from klda.evaluation.parallel import Map, process_pool
@@ -226,8 +226,7 @@ def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespac
             training=training,
             progress=progress,
         )
-    if replay.archive.n_windows < 2:
-        raise SettingError("all posts are of one week; it takes two to tell what the next one brings")
+    check_length(replay.archive)
     return replay
 
 

@@ -84,7 +84,7 @@ def backtest(
             training=replay.training,
             seed=seed,
         )
-        windows = windows_to_test(test_weeks, replay.archive)
+        windows = [] if closed_loop else windows_to_test(test_weeks, replay.archive)  # a loop runs through all
         jobs = tasks(replay.archive, replay.corpus, replay.results(settings), chosen, settings, windows)
         try:
             with _spread(engine, address, workers) as spread:

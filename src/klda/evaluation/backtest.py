@@ -84,6 +84,7 @@ def tasks(
     """All cases of a backtest: subjects × test windows, or subjects × policies when the loop is closed."""
     if settings.loop == "closed":
         check_labels(subjects, archive.labels)
+        check_length(archive)
         return [
             Task(str(corpus), str(work), subject, settings, policy=name)
             for subject in subjects
@@ -104,6 +105,15 @@ def tasks(
         for window in windows
         for subject in subjects
     ]
+
+
+def check_length(archive: Archive) -> None:
+    """Refuses an archive of a single window."""
+    if archive.n_windows < 2:
+        raise SettingError(
+            "all posts are of one window, and it takes two to tell what the next one brings; give posts of a longer time "
+            "or choose shorter windows (--window)"
+        )
 
 
 def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) -> Iterator[Plain]:  # noqa: A002

@@ -218,3 +218,9 @@ def test_a_closed_loop_may_stop_after_its_first_weeks(archive, corpus_folder, he
     settings = replace(SETTINGS, loop="closed", policies=("static",), loop_weeks=3)
     (result,) = run(tasks(archive, corpus_folder, tmp_path, [health], settings, []))
     assert [week["window"] for week in result["weeks"]] == [str(window) for window in archive.corpus.windows[:3]]
+
+
+def test_a_closed_loop_of_a_single_window_is_refused(archive, health, tmp_path):
+    closed = replace(SETTINGS, loop="closed")
+    with pytest.raises(SettingError, match="it takes two"):
+        tasks(Archive(archive.corpus.window(0)), tmp_path, tmp_path, [health], closed, [])
