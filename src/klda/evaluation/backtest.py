@@ -111,8 +111,8 @@ def check_length(archive: Archive) -> None:
     """Refuses an archive of a single window."""
     if archive.n_windows < 2:
         raise SettingError(
-            "all posts are of one window, and it takes two to tell what the next one brings; give posts of a longer time "
-            "or choose shorter windows (--window)"
+            "all posts are of one window, and it takes two to tell what the next one brings; give posts of a longer "
+            "time or choose shorter windows (--window)"
         )
 
 
