@@ -145,6 +145,29 @@ def test_what_if_follows_the_ticks(visit: Visit) -> None:
     playwright.expect(page.locator("#outlook")).to_contain_text("at least one")
 
 
+def test_old_numbers_beside_new_ticks_are_called_out_of_date(visit: Visit) -> None:
+    page = visit.page
+    visit.go("/monitors/health/proposal")
+    box = page.locator(".ticks input[name=keyword]").last
+    page.route("**/what-if?**", lambda route: route.abort())
+    box.click()
+    playwright.expect(page.locator("#notice")).to_contain_text("does not answer")
+    page.unroute("**/what-if?**")
+    box.click()
+    playwright.expect(page.locator("#notice")).to_be_empty()
+    visit.complaints.clear()  # the browser notes that a request failed
+
+
+def test_enter_in_a_field_decides_nothing(visit: Visit) -> None:
+    page = visit.page
+    visit.go("/monitors/health/proposal")
+    page.fill("#more", "fever")
+    page.press("#more", "Enter")
+    page.wait_for_timeout(500)
+    assert page.locator("button[value=approve]").count() == 1
+    assert page.input_value("#more") == "fever"
+
+
 def test_posts_are_shown_as_text(visit: Visit) -> None:
     visit.go("/monitors/health/proposal")
     for summary in visit.page.locator(".reason summary").all():

@@ -19,6 +19,7 @@ from klda.monitor.jobs import recorded
 from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.settings import Settings
 from klda.monitor.uploads import Preview, discard, file_of, preview
+from klda.sources.reader import read_posts
 from klda.store import MonitorFolder, create_monitor
 from klda.types import Progress, silent
 
@@ -38,9 +39,10 @@ def create_from_upload(
     """The folder of a new monitor that owns the uploaded file; `fill` is what brings the posts in."""
     seen = preview(home, upload)
     settings = settings_for(seen, values)
-    Matcher(settings.first_keywords(), adjacent=settings.adjacent)  # a keyword that can match nothing is refused here
+    matcher = Matcher(settings.first_keywords(), adjacent=settings.adjacent)  # refuses what can match nothing
     if settings.windowing().holding(seen.begins) == settings.windowing().holding(seen.ends):
         raise DataError("all posts lie in one window; choose a shorter one, so that there are at least two")
+    _check_match(file_of(home, upload), matcher)
     folder = create_monitor(home, name, settings.to_toml())
     try:
         shutil.copyfile(file_of(home, upload), folder.upload)
@@ -54,6 +56,14 @@ def create_from_upload(
         raise
     discard(home, upload)
     return folder
+
+
+def _check_match(path: Path, matcher: Matcher) -> None:
+    """Refuses keywords that no post of a file carries; reads no further than to the first that does."""
+    for batch in read_posts(path).batches():
+        if len(matcher.match_many(batch.column("text").to_pylist()).values):
+            return
+    raise DataError("no post of the file carries any of these keywords; name words that stand in it")
 
 
 def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = None) -> str:

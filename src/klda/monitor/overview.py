@@ -26,6 +26,8 @@ class Overview:
     source: str
     policy: str
     approval: str
+    zone: str
+    """Time zone in which its windows of days begin."""
     keywords: tuple[str, ...]
     running: bool
     """Whether a process is writing now."""
@@ -74,6 +76,7 @@ def overview(monitor: Monitor, windows: int = 12) -> Overview:
         source=settings.source["kind"],
         policy=settings.policy,
         approval=settings.approval,
+        zone=settings.zone,
         keywords=records.keywords.active().texts,
         running=monitor.folder.being_written,
         failure=failure(monitor.folder),

@@ -36,6 +36,7 @@ SHOWN_POSTS = 5
 SUGGESTED = 24
 _LOOKED_AT = 5_000  # posts that suggestions come from
 _ID = re.compile(r"[0-9a-f]{32}")
+_COMMANDS = re.compile(r", or [^,(]*\(--[^)]*\)")
 _MOST_TEXT = 600
 
 
@@ -114,7 +115,7 @@ def preview(home: Path, upload: str, *, progress: Progress = silent) -> Preview:
         found = _read(path, upload, progress)
     except InputError as error:
         discard(home, upload)
-        raise InputError(str(error).replace(str(path), "the file")) from None
+        raise InputError(_for_people(str(error), path)) from None
     unfinished = known.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(found.to_dict(), ensure_ascii=False), encoding="utf-8")
     unfinished.replace(known)
@@ -166,7 +167,7 @@ def _read(path: Path, upload: str, progress: Progress) -> Preview:
     report = reader.report
     if earliest is None or latest is None:
         why = ", ".join(f"{n:,} × {reason}" for reason, n in {**report.bad, **report.skipped}.items())
-        first = f"; {report.examples[0]}" if report.examples else ""
+        first = f"; {_for_people(str(report.examples[0]), path)}" if report.examples else ""
         raise InputError(f"no post was found in the file ({why or 'it has no records'}){first}")
     return Preview(
         id=upload,
@@ -176,7 +177,7 @@ def _read(path: Path, upload: str, progress: Progress) -> Preview:
         duplicates=report.duplicates,
         bad=dict(report.bad),
         skipped=dict(report.skipped),
-        examples=tuple(str(bad).replace(str(path), "the file") for bad in report.examples[:5]),
+        examples=tuple(_for_people(str(bad), path) for bad in report.examples[:5]),
         start=earliest.astimezone(UTC).isoformat(),
         end=latest.astimezone(UTC).isoformat(),
         first=tuple(
@@ -187,11 +188,16 @@ def _read(path: Path, upload: str, progress: Progress) -> Preview:
     )
 
 
+def _for_people(message: str, path: Path) -> str:
+    """A message without our name for the file, and without what could be done on the command line."""
+    return _COMMANDS.sub("", message.replace(str(path), "the file"))
+
+
 def _suggested(batches: list[pa.RecordBatch], held: int) -> tuple[str, ...]:
     """Nouns and hashtags that many posts share; words that any subject uses are left out."""
     from klda.corpus.corpus import Corpus
     from klda.corpus.documents import merged
-    from klda.policies.nouns import frequent_nouns
+    from klda.policies.nouns import LONGEST, frequent_nouns
 
     posts = PostTable(pa.Table.from_batches(batches).slice(0, _LOOKED_AT))
     try:
@@ -202,7 +208,7 @@ def _suggested(batches: list[pa.RecordBatch], held: int) -> tuple[str, ...]:
     words = frequent_nouns(replace(corpus, documents=everything), 2 * SUGGESTED)
     tags = Counter(f"#{tag.lower()}" for batch in batches for post in from_batch(batch) for tag in post.hashtags)
     found = [word.text for word in words if word.text.casefold() not in COMMON_WORDS]
-    often = [tag for tag, n in tags.most_common(SUGGESTED // 4) if n >= max(5, held // 200)]
+    often = [tag for tag, n in tags.most_common(SUGGESTED // 4) if n >= max(5, held // 200) and len(tag) <= LONGEST]
     return tuple(dict.fromkeys([*found[: SUGGESTED - len(often)], *often]))
 
 

@@ -21,7 +21,7 @@ from klda.corpus.tokens import tokenise
 from klda.errors import DataError, SettingError
 from klda.policies.company import FEWEST_TAGGED, tags_in_use
 from klda.policies.incidence import words_in
-from klda.policies.nouns import Tagger, document_frequency, frequent_nouns, nouns_by
+from klda.policies.nouns import LONGEST, Tagger, document_frequency, frequent_nouns, nouns_by
 from klda.policies.places import PAPER_SOURCES, SIZE, SOURCES
 from klda.policies.viral import Viral
 from klda.policies.word_counts import tokens
@@ -113,7 +113,7 @@ def _union(
     for source, keyword in (*(("history", k) for k in earlier), *turns):
         if len(chosen) >= size:
             break
-        if key(keyword) not in known:
+        if len(keyword.text) <= LONGEST and key(keyword) not in known:
             known.add(key(keyword))
             chosen.append((keyword, source))
     return Candidates(

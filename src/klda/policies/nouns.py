@@ -18,6 +18,8 @@ from klda.types import Keyword
 Tagger = Literal["pattern", "spacy"]
 Tagged = list[tuple[str, str]]
 """Tokens with their part of speech, in the tags of the Penn Treebank."""
+LONGEST = 100
+"""Characters of a word that may be proposed; longer runs of letters are noise, and no platform takes them."""
 
 
 def frequent_nouns(corpus: Corpus, limit: int, tagger: Tagger = "pattern") -> list[Keyword]:
@@ -31,7 +33,7 @@ def nouns_by(score: NDArray[Any], corpus: Corpus, limit: int, tagger: Tagger = "
     Three times as many words as wanted are looked at, for about half are nouns.
     """
     words = corpus.vocabulary.words
-    plain = np.array([len(word) > 1 and word.replace("-", "").isalpha() for word in words])
+    plain = np.array([1 < len(word) <= LONGEST and word.replace("-", "").isalpha() for word in words])
     order = np.argsort(-np.where(plain, score, 0), kind="stable")[: 3 * limit]
     order = order[score[order] > 0]
     return [corpus.vocabulary.keyword(int(word)) for word in order[nouns(corpus, order, tagger=tagger)]][:limit]

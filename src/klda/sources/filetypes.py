@@ -83,8 +83,8 @@ def no_column(path: Path, names: list[str], mapping: Mapped) -> InputError:
     lacking = missing(columns, names)
     field, free = lacking[0], next((name for name in names if name not in columns and _may_hold(name)), "COLUMN")
     return InputError(
-        f"{path}: no column for {', '.join(lacking)} among {', '.join(names)}; rename it, or say which it is: "
-        f'--map {field}={free}, in Python mapping={{"{field}": "{free}"}}'
+        f"{path}: no column for {', '.join(lacking)} among {', '.join(names)}; rename it, or say which it is "
+        f'(--map {field}={free}, in Python mapping={{"{field}": "{free}"}})'
     )
 
 
@@ -100,7 +100,8 @@ def _columns(path: Path) -> list[str]:
         rows = lines(stream)
         names, delimiter = header_of(rows)
         _, content = next(rows, (0, b""))
-        if len(names) > 1 and isinstance(content, bytes) and all(name.isprintable() for name in names):
+        telling = len(names) > 1 or bool(resolve(tuple(names), ()))  # one column may be text, or a file of prose
+        if telling and isinstance(content, bytes) and all(name.isprintable() for name in names):
             return names if len(_cells(content, delimiter)) == len(names) else []
     return []
 

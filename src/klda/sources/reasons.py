@@ -38,10 +38,10 @@ HINTS = {
     BROKEN_JSON: "each line must hold one complete JSON value; the line may be cut off",
     NOT_AN_OBJECT: 'a post is a JSON object {"id": …, "time": …, "text": …}',
     NO_ID: "every post needs an id; files without any id column get ids from time, author and text",
-    NO_TEXT: 'if the text has another name, say so: --map text=NAME, in Python mapping={"text": "NAME"}',
-    NO_TIME: 'if the time has another name, say so: --map time=NAME, in Python mapping={"time": "NAME"}',
-    TIME_WITHOUT_ZONE: "write times like 2026-01-05T10:00:00Z, or state the zone: --timezone Europe/Berlin, in Python "
-    'timezone="Europe/Berlin"',
+    NO_TEXT: 'call it text, or say which name it has (--map text=NAME, in Python mapping={"text": "NAME"})',
+    NO_TIME: 'call it time, or say which name it has (--map time=NAME, in Python mapping={"time": "NAME"})',
+    TIME_WITHOUT_ZONE: "write times like 2026-01-05T10:00:00Z, or state the zone (--timezone Europe/Berlin, in Python "
+    'timezone="Europe/Berlin")',
     UNREADABLE_TIME: "write times like 2026-01-05T10:00:00Z, or as seconds since 1970",
     TIME_OUT_OF_RANGE: "times must lie between 1900 and 2200; check the unit of numeric times",
     NUL_BYTES: "remove the zero bytes; the file may have been cut by a crash",

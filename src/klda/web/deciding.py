@@ -56,7 +56,7 @@ def decide(
 ) -> None:
     """Records a decision under the name of who made it, and lets the keywords hold."""
     if saved.state != "waiting":
-        raise DataError(f"proposal {saved.id} does not wait any more: it is {saved.state}; reload to see what holds")
+        raise DataError(f"proposal {saved.id} does not wait any more: it is {saved.state}")
     if verdict == "approve":
         approve(monitor, saved.id, decided_by=identity, note=note)
     elif verdict == "reject":

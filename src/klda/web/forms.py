@@ -6,7 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from klda.corpus.matching import Matcher
 from klda.corpus.windows import parse_length
@@ -101,6 +110,14 @@ class NewMonitor(BaseModel):
     max_keywords: Limit = Field(default=None, description="Most keywords of a list.")
     max_posts: Limit = Field(default=None, description="Most posts that a list may bring in a window.")
 
+    @field_validator("max_keywords")
+    @classmethod
+    def _holds_the_first_list(cls, most: int | None, info: ValidationInfo) -> int | None:
+        n = len(KeywordSet.of(*info.data.get("keywords", ())))
+        if most is not None and most < n:
+            raise ValueError(f"the first list has {n} keywords already")
+        return most
+
     def values(self) -> dict[str, Any]:
         """These as settings of a monitor."""
         limits = {"max_keywords": self.max_keywords, "max_posts": self.max_posts}
@@ -130,7 +147,8 @@ def in_words(errors: list[Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for error in errors:
         name = str(error["loc"][0]) if error["loc"] else "form"
-        found.setdefault(name, _WORDS.get(error["type"], str(error["msg"]).removeprefix("Value error, ")))
+        words = _WORDS.get(error["type"], "").format_map(error.get("ctx", {}))
+        found.setdefault(name, words or str(error["msg"]).removeprefix("Value error, "))
     return found
 
 
@@ -149,8 +167,10 @@ def settings_of(form: MonitorForm, *, private: bool, resolve: Resolve = resolved
 _WORDS = {
     "missing": "this is needed",
     "string_too_short": "this is needed",
+    "string_too_long": "at most {max_length} characters, also of each keyword",
     "too_short": "name at least one keyword",
     "too_long": f"at most {MOST_KEYWORDS} keywords",
     "int_parsing": "give a whole number",
-    "greater_than_equal": "give a number of at least 1",
+    "greater_than_equal": "give a number of at least {ge}",
+    "less_than_equal": "give a number of at most {le:,}",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -27,6 +28,19 @@ STATUS: Mapping[type[KldaError], int] = {
     MissingExtraError: 501,
     StoreError: 503,
 }
+
+HEADINGS: Mapping[int, str] = {
+    401: "Please log in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not a page",
+    409: "Not possible now",
+    413: "Too large",
+    422: "Not understood",
+    429: "Too many requests",
+    503: "Not available now",
+}
+"""What pages call a problem; programs get the usual title of its status."""
 
 
 class Problem(BaseModel):
@@ -67,6 +81,11 @@ def document_problems(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
+def status_of(error: Exception) -> int:
+    """The HTTP status that an error of ours is answered with."""
+    return next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
+
+
 def answer(request: Request, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """The problem as JSON, as a notice in the page that asked, or as a page."""
     if request.url.path.startswith("/api/"):
@@ -76,7 +95,19 @@ def answer(request: Request, problem: Problem, headers: Mapping[str, str] | None
     if request.headers.get("hx-request"):
         own |= {"HX-Retarget": "#notice", "HX-Reswap": "innerHTML"}
         return render(request, "notice.html", status=problem.status, headers=own, problem=problem)
-    return render(request, "problem.html", status=problem.status, headers=own, problem=problem)
+    shown = {
+        "problem": problem,
+        "heading": HEADINGS.get(problem.status, "Something went wrong"),
+        "back": _back(request),
+    }
+    return render(request, "problem.html", status=problem.status, headers=own, **shown)
+
+
+def _back(request: Request) -> str | None:
+    """The page of the studio from which somebody came, if there was one; its own address would send a form again."""
+    came = urlsplit(request.headers.get("referer", ""))
+    ours = came.netloc == request.url.netloc and came.path.startswith("/") and not came.path.startswith("//")
+    return came.path if ours and came.path != request.url.path else None
 
 
 def handle_problems(app: FastAPI) -> None:
@@ -89,6 +120,8 @@ def handle_problems(app: FastAPI) -> None:
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         fields = {".".join(map(str, e["loc"][1:])) or str(e["loc"][0]): str(e["msg"]) for e in error.errors()}
+        if any(e["loc"][0] == "path" for e in error.errors()) and not request.url.path.startswith("/api/"):
+            return answer(request, Problem.of(404, "there is nothing at this address"))
         first = next(iter(fields.items()), ("the request", "cannot be read"))
         return answer(request, Problem.of(422, f"{first[0]}: {first[1]}", fields))
 
@@ -97,8 +130,7 @@ def handle_problems(app: FastAPI) -> None:
         return answer(request, Problem.of(422, str(error), error.fields))
 
     async def ours(request: Request, error: Exception) -> Response:
-        status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
-        return answer(request, Problem.of(status, str(error)))
+        return answer(request, Problem.of(status_of(error), str(error)))
 
     async def bug(request: Request, _: Exception) -> Response:
         return answer(request, Problem.of(500, "a fault of the studio; its log says more"), HEADERS)

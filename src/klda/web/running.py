@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 
 from klda.errors import DataError, StoreError
 from klda.monitor.background import cancel
 from klda.monitor.monitor import Monitor
 from klda.store.jobs import OPEN
 
+PATIENCE = 10.0
+"""Seconds for which an answer waits until a process has begun or ended, so that the page which follows shows it."""
+_STEP = 0.1
 _started: list[subprocess.Popen[bytes]] = []
 
 
@@ -29,6 +34,7 @@ def start_running(monitor: Monitor, identity: str) -> None:
         raise StoreError(f"the process could not be started ({error}); see to the cause and try again") from error
     _started.append(process)
     monitor.records.journal.note(identity, "run", monitor.name)
+    _wait_until(lambda: monitor.folder.being_written or process.poll() is not None)
 
 
 def stop_running(monitor: Monitor, identity: str) -> None:
@@ -37,3 +43,10 @@ def stop_running(monitor: Monitor, identity: str) -> None:
     if not monitor.folder.being_written or not collecting:
         raise DataError(f"monitor {monitor.name} is not running")
     cancel(monitor, collecting[0].id, asked_by=identity)
+    _wait_until(lambda: not monitor.folder.being_written)
+
+
+def _wait_until(it_is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not it_is_so() and time.monotonic() < end:
+        time.sleep(_STEP)

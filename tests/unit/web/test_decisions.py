@@ -155,6 +155,9 @@ def test_a_form_says_what_is_wrong_field_by_field(browser: Browser, content: byt
     assert 'id="error-keywords"' in page.text
     wide = {"name": "other", "subject": "x", "keywords": "health", "window": "700d"}
     assert 'id="error-window"' in browser.post(f"/upload/{name}", wide).text
+    unheard = browser.post(f"/upload/{name}", wide | {"window": "7d", "keywords": "qwertzuiop"}).text
+    assert 'id="error-keywords"' in unheard
+    assert "no post of the file carries any of these keywords" in unheard.lower()
     taken = browser.post(f"/api/v1/uploads/{name}/monitor", json={"name": "health", "subject": "x", "keywords": ["a"]})
     assert taken.json()["fields"] == {"name": "a monitor of this name is there already"}
 
@@ -163,6 +166,20 @@ def test_nonsense_is_no_file_of_posts(browser: Browser) -> None:
     answer = upload(browser, b"\x00\x01nothing")
     assert answer.status_code == 422
     assert "/" not in answer.json()["detail"].split(";")[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (b"a,b,c\n1,2,3\n", "no column for time, text among a, b, c; rename it"),
+        (b"text\nhello\n", "no column for time among text; rename it"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_without_options_of_the_command_line(
+    browser: Browser, file: bytes, said: str
+) -> None:
+    detail = upload(browser, file).json()["detail"]
+    assert detail.endswith(said)
 
 
 def test_a_backtest_is_begun_watched_and_stopped(browser: Browser) -> None:

@@ -113,6 +113,9 @@ def test_earlier_proposals_are_told_apart_by_their_window(browse: Callable[..., 
         ({"window": "often"}, "window"),
         ({"max_keywords": "many"}, "max_keywords"),
         ({"kind": "replay"}, "kind"),
+        ({"max_keywords": "2"}, "max_keywords"),
+        ({"max_posts": "99999999999"}, "max_posts"),
+        ({"keywords": "flu, influenza, " + "x" * 201}, "keywords"),
         ({"kind": "mastodon", "address": "http://127.0.0.1"}, "address"),
         ({"kind": "kafka", "address": "kafka.example.org:9092"}, "topic"),
     ],
@@ -133,10 +136,10 @@ def test_a_name_that_is_taken_is_refused(browse: Callable[..., Browser]) -> None
 
 
 def test_a_monitor_that_is_not_there_is_not_found(reader: Browser) -> None:
-    for path in ("/monitors/nothing", "/monitors/nothing/history", "/nowhere"):
+    for path in ("/monitors/nothing", "/monitors/nothing/history", "/monitors/No%20<b>", "/nowhere"):
         page = reader.get(path)
         assert page.status_code == 404
-        assert "<h1>" in page.text
+        assert "<h1>Not found</h1>" in page.text
 
 
 def test_a_problem_of_a_part_becomes_a_notice(reader: Browser) -> None:

@@ -55,11 +55,11 @@ def test_a_monitor_is_started_and_stopped_from_its_page(browse: Callable[..., Br
     monitor = browser.app.state.studio.monitor("flu")
     assert "Start collecting" in browser.get("/monitors/flu").text
     assert browser.post("/monitors/flu/run").status_code == 303
+    assert 'data-when="not running" hidden' in browser.get("/monitors/flu").text, "the page that follows shows it"
     wait_until(lambda: any(job.kind == "collect" and job.state == "running" for job in monitor.records.jobs.newest()))
-    assert "Stop collecting" in browser.get("/monitors/flu").text
     assert browser.post("/monitors/flu/run").status_code == 409
     assert browser.post("/monitors/flu/stop").status_code == 303
-    wait_until(lambda: not monitor.folder.being_written)
+    assert 'data-when="collecting" hidden' in browser.get("/monitors/flu").text
     wait_until(lambda: all(process.poll() is not None for process in running._started))
     actions = [(entry.who, entry.action) for entry in monitor.records.journal.entries()]
     assert ("ann", "run") in actions

@@ -65,6 +65,7 @@ class MonitorAnswer(Answer):
     source: str = Field(description="Kind of source.")
     policy: str = Field(description="Who proposes.")
     approval: str
+    zone: str = Field(description="Time zone in which its windows of days begin.")
     keywords: list[str] = Field(description="The active list.")
     running: bool = Field(description="Whether a process collects for it now.")
     failure: str | None = Field(description="Why collecting ended, where it failed and was not begun again.")

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Form, Path, Request, Response
 from starlette.responses import RedirectResponse
 
+from klda.errors import InputError
 from klda.monitor.backtest import DEFAULT, MOST_WINDOWS, Result, results
 from klda.monitor.backtest import Request as BacktestRequest
 from klda.monitor.close import closed
@@ -47,7 +48,9 @@ def begun(
     tests: Annotated[int, Form(ge=1, le=MOST_WINDOWS)] = 3,
 ) -> Response:
     """Begins a backtest."""
-    begin(monitor, BacktestRequest(loop=loop, policies=tuple(policy or DEFAULT), tests=tests), identity)
+    if not policy:
+        raise InputError("tick at least one policy to compare")
+    begin(monitor, BacktestRequest(loop=loop, policies=tuple(policy), tests=tests), identity)
     return RedirectResponse(f"/monitors/{monitor.name}/backtest", status_code=303)
 
 

@@ -74,7 +74,8 @@ def learn(monitor: TheMonitor, identity: Identity) -> Response:
 def frame(monitor: Monitor) -> dict[str, Any]:
     """What `monitor_base.html` shows on every page of a monitor."""
     waiting = monitor.records.proposals.waiting_id()
-    return {"monitor": monitor.name, "subject": monitor.settings.subject, "waiting": waiting is not None}
+    settings = monitor.settings
+    return {"monitor": monitor.name, "subject": settings.subject, "zone": settings.zone, "waiting": waiting is not None}
 
 
 def _volume(monitor: Monitor, by: Period) -> dict[str, Any]:

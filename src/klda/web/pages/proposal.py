@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
-from klda.errors import SettingError
+from klda.errors import KldaError, SettingError
 from klda.monitor.background import start
 from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
@@ -24,12 +26,16 @@ from klda.types import Estimate
 from klda.web.deciding import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable
 from klda.web.forms import typed_keywords
 from klda.web.pages.monitor import frame
+from klda.web.problems import status_of
 from klda.web.rendering import render
 from klda.web.studio import Identity, TheMonitor
 
 router = APIRouter()
 
 ProposalId = Annotated[str, Path(pattern=PROPOSAL)]
+
+_UNTOUCHED: Mapping[str, Any] = MappingProxyType({"refused": None, "note": "", "more": ""})
+"""What stands in a form of which nothing was refused."""
 
 
 @router.get("/monitors/{name}/proposal")
@@ -82,6 +88,7 @@ def propose(monitor: TheMonitor, identity: Identity) -> Response:
 
 @router.post("/monitors/{name}/proposals/{proposal}/decide")
 def decided(
+    request: Request,
     monitor: TheMonitor,
     proposal: ProposalId,
     identity: Identity,
@@ -90,14 +97,25 @@ def decided(
     note: Annotated[str, Form(max_length=MOST_NOTE)] = "",
     more: Annotated[str, Form(max_length=5000)] = "",
 ) -> Response:
-    """Takes a decision, and shows what holds now."""
-    typed = typed_keywords(more)
+    """Takes a decision, and shows what holds now; where it cannot be taken, why, with what was typed."""
+    wanted = [*keyword, *typed_keywords(more)]
     saved = the_proposal(monitor, proposal)
-    decide(monitor, saved, verdict, identity=identity, note=note.strip(), keywords=[*keyword, *typed])
+    try:
+        decide(monitor, saved, verdict, identity=identity, note=note.strip(), keywords=wanted)
+    except KldaError as error:
+        typed = {"refused": str(error), "note": note, "more": more, "keywords": set(keyword)}
+        return _page(request, monitor, the_proposal(monitor, proposal), status=status_of(error), typed=typed)
     return RedirectResponse(f"/monitors/{monitor.name}/proposals/{saved.id}", status_code=303)
 
 
-def _page(request: Request, monitor: Monitor, saved: SavedProposal | None) -> Response:
+def _page(
+    request: Request,
+    monitor: Monitor,
+    saved: SavedProposal | None,
+    *,
+    status: int = 200,
+    typed: Mapping[str, Any] = _UNTOUCHED,
+) -> Response:
     jobs = _jobs(monitor)
     content: dict[str, Any] = {
         **frame(monitor),
@@ -117,7 +135,7 @@ def _page(request: Request, monitor: Monitor, saved: SavedProposal | None) -> Re
         "rules": _rules(monitor, saved),
         "others": monitor.records.proposals.newest(8),
     }
-    return render(request, "proposal.html", **content)
+    return render(request, "proposal.html", status=status, **{**content, **typed})
 
 
 def _frontier(saved: SavedProposal, novelty: float) -> Spec | None:
@@ -138,14 +156,15 @@ def _drawn(points: tuple[FrontierPoint, ...], proposed: tuple[str, ...]) -> Spec
 def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Platform, Rules | None, str]]:
     """The step from the active list to the proposed one on each platform, and the text to paste.
 
-    No rules where a platform cannot take the list: the text then says why. Of an empty list there are none at all.
+    Once it is decided, the list that holds, whatever was proposed. No rules where a platform cannot take the list: the
+    text then says why. Of an empty list there are none at all.
     """
     active, adjacent = monitor.records.keywords.active(), monitor.settings.adjacent
-    wanted = saved.proposal.next_keywords
+    wanted, current = (saved.proposal.next_keywords, active) if saved.state == "waiting" else (active, None)
     found: list[tuple[Platform, Rules | None, str]] = []
     for platform in PLATFORMS if wanted else ():
         try:
-            made = platform_rules(wanted, platform, current=active, adjacent=adjacent, owner=monitor.name)
+            made = platform_rules(wanted, platform, current=current, adjacent=adjacent, owner=monitor.name)
         except SettingError as error:
             found.append((platform, None, str(error)))
         else:

@@ -64,7 +64,7 @@ def make(
     except WrongFields as error:
         return _form(request, studio, upload, values, error.fields)
     except (DataError, SettingError) as error:
-        field = "window" if "window" in str(error) else "form"
+        field = next((name for name in ("window", "keywords") if name in str(error)), "form")
         return _form(request, studio, upload, values, {field: str(error)})
     return RedirectResponse(f"/monitors/{monitor.name}/proposal", status_code=303)
 

@@ -131,7 +131,7 @@ class Guard:
             fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
             token, receive = fields.get(CSRF_FIELD, [""])[0], _again(body)
         if not known or token is None or not self.sessions.is_csrf(session, token):
-            raise Refused(403, "the page is out of date or the request was forged; reload the page and try again")
+            raise Refused(403, "the page is out of date or the request was forged; open the page anew and try again")
         return receive
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, refusal: Refused) -> None:

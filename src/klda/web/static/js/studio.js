@@ -11,7 +11,18 @@ function refresh(root) {
   watchLive(root);
 }
 
+// A part of the page that could not be fetched would show old numbers beside new ticks.
+function tellSilence(silent) {
+  document.querySelector("[data-silence]")?.remove();
+  if (!silent) return;
+  const told = Object.assign(document.createElement("p"), { className: "notice", textContent: "The studio does not answer: what you see may be out of date." });
+  told.dataset.silence = "yes";
+  document.getElementById("notice").append(told);
+}
+
 watchCopies();
 watchTheme();
 refresh(document);
+document.addEventListener("htmx:sendError", () => tellSilence(true));
+document.addEventListener("htmx:afterOnLoad", () => tellSilence(false));
 document.addEventListener("htmx:load", (event) => refresh(event.detail.elt));

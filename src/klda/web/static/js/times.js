@@ -1,4 +1,4 @@
-// Turns every <time datetime> into the reader's own zone and language.
+// Turns every <time datetime> into the reader's language and zone, or the one in data-zone.
 const STYLES = {
   full: { dateStyle: "medium", timeStyle: "short" },
   day: { dateStyle: "medium" },
@@ -15,9 +15,9 @@ export function localiseTimes(root) {
   for (const element of root.querySelectorAll("time[datetime]")) {
     const date = new Date(element.dateTime);
     if (Number.isNaN(date.valueOf())) continue;
-    const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" }).format(date);
-    const style = element.dataset.style;
-    element.textContent = style === "ago" ? ago(date) : new Intl.DateTimeFormat(undefined, STYLES[style] ?? STYLES.full).format(date);
-    element.title = full;
+    const { style, zone } = element.dataset;
+    const shown = (form) => new Intl.DateTimeFormat(undefined, { ...form, timeZone: zone }).format(date);
+    element.textContent = style === "ago" ? ago(date) : shown(STYLES[style] ?? STYLES.full);
+    element.title = shown({ dateStyle: "full", timeStyle: "long" });
   }
 }
