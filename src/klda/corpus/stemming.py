@@ -23,7 +23,7 @@ def stem_words(words: Sequence[str], language: str = "en") -> list[str]:
     >>> stem_words(["veterans", "veteran's", "#veterans", "👍", "u.s."])
     ['veteran', 'veteran', '#veterans', '👍', 'u.s']
     """
-    bare = [word.rstrip(".") for word in words]
+    bare = [word.rstrip(".") or word for word in words]
     name = STEMMED.get(language)
     if name is None:
         return bare

@@ -14,7 +14,9 @@ import pyarrow.compute as pc
 
 from klda.corpus.documents import Ints, Ragged, Words, gather, offsets
 
-_COMMON = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "\ufe0f": None})
+_COMMON = str.maketrans(
+    {"‘": "'", "’": "'", "´": "'", "“": '"', "”": '"', "\ufe0f": None, "™": " ", "℠": " "}
+)  # before NFKC, which makes an accent of ´ and letters of ™
 _ALL = _COMMON | str.maketrans(
     {
         **dict.fromkeys("‛ʼ′`", "'"),
@@ -57,8 +59,8 @@ def normalise(text: str) -> str:
     text = text.translate(_COMMON)  # typographic quotes are often all that is not ASCII
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return unicodedata.normalize("NFKC", folded).translate(_ALL)
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i")  # İ has its dot twice
+    return unicodedata.normalize("NFKC", folded.translate(_ALL))
 
 
 def tokenise(text: str) -> list[str]:

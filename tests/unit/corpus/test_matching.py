@@ -36,6 +36,10 @@ def is_boundary(text: str, i: int) -> bool:
     return not (is_inside(before) and is_inside(after))
 
 
+def is_flag(character: str) -> bool:
+    return "🇦" <= character <= "🇿"
+
+
 def is_inside(character: str) -> bool:
     return is_letter(character) and not is_spaceless(character)
 
@@ -44,6 +48,8 @@ def places(word: str, text: str) -> list[tuple[int, int]]:
     starts = [i for i in range(len(text)) if text.startswith(word, i)]
     if word[0] in "#@":  # "a#b" is no hashtag, "a@b" no mention
         starts = [i for i in starts if i == 0 or not is_inside(text[i - 1])]
+    if is_flag(word[0]):  # two letters are a flag, counted from where their row begins
+        starts = [i for i in starts if next((n for n in range(i) if not is_flag(text[i - n - 1])), i) % 2 == 0]
     return [(i, i + len(word)) for i in starts if is_boundary(text, i) and is_boundary(text, i + len(word))]
 
 
@@ -71,7 +77,7 @@ def reference(keywords: KeywordSet, text: str, adjacent: bool) -> list[int]:
 
 ATOMS = [
     "a", "b", "ab", "ba", "aB", "A", "1", "_", "é", "e\u0301", "ß", "ss", "ﬁ", "fi", "İ", "σ", "ς", "한", "क", "ि",
-    "日", "本", "日本", "カ", "ｶ", "ー", "ไ", "👍", "👍🏽", "🏽", "👨\u200d👩", "👨", "❤\ufe0f", "❤", "🇫🇷",
+    "日", "本", "日本", "カ", "ｶ", "ー", "ไ", "👍", "👍🏽", "🏽", "👨\u200d👩", "👨", "❤\ufe0f", "❤", "🇫🇷", "🇷🇸", "🇸🇪",
     "1\ufe0f\u20e3", "-", "'", "’", ".", "&", "&amp;", "&#10;", "#", "@", "/", "http://a.b/", "+", "\u200b", "\u200c",
     "\u00ad", "ʼ", "´",
 ]  # fmt: skip
@@ -143,6 +149,12 @@ def test_a_text_matches_alone_as_it_does_among_others(encounter: tuple[KeywordSe
         ("👍", "good 👍", True),
         ("👨", "👨\u200d👩\u200d👧", False),
         ("strasse", "Straße", True),
+        ("🇸🇪", "🇺🇸🇪🇸", False),
+        ("🇪🇸", "🇺🇸🇪🇸", True),
+        ("don't", "don´t", True),
+        ("tiktok", "TikTok™!", True),
+        ("istanbul", "İSTANBUL", True),
+        ("école", "e\u00ad\u0301cole", True),
     ],
 )
 def test_a_keyword_matches_as_a_streaming_filter_does(keyword: str, text: str, matches: bool) -> None:

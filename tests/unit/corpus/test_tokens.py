@@ -26,6 +26,7 @@ from klda.corpus.tokens import cut, is_word, normalise, tokenise, tokens_of
         ("end.Start", ["end", "start"]),
         ("R&amp;D &lt;b&gt;", ["r", "d", "b"]),
         ("हिन्दी 한국어 ＦＵＬＬ", ["हिन्दी", "한국어", "full"]),
+        ("Don´t use TikTok™s", ["don't", "use", "tiktok", "s"]),
         ("... !!! ©", []),
         ("", []),
     ],
