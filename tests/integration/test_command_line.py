@@ -113,6 +113,17 @@ def test_an_unknown_keyword_of_topics_is_refused(klda, corpus, tmp_path):
     assert "zebra" in result.error
 
 
+def test_where_candidates_are_looked_for_and_how_many_terms_there_are_can_be_said(klda, posts):
+    common = ["recommend", posts, "-k", HEALTH, "--policy", "counting", "--format", "json"]
+    few = json.loads(klda(*common, "--sources", "rising,sample", "--sample", posts, "--max-terms", "5").stdout)
+    assert len([form for action in ("keep", "add") for word in few[action] for form in word["forms"]]) <= 5
+    usual = json.loads(klda(*common).stdout)
+    assert {word["text"] for word in few["ranked"]} != {word["text"] for word in usual["ranked"]}
+    unknown = klda(*common, "--sources", "stars")
+    assert (unknown.exit_code, "no source of candidates stars" in unknown.error) == (2, True)
+    assert "--sample" in klda(*common, "--sources", "sample").error
+
+
 def test_recommend_from_files_to_rules(klda, posts, tmp_path):
     saved, page = tmp_path / "proposal.json", tmp_path / "report.html"
     common = ["recommend", posts, "-k", HEALTH, "--policy", "counting", "--budget", "7"]

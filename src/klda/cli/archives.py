@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import klda
+from klda.cli.arguments import parse_names
 from klda.cli.bad_lines import telling_bad_lines
 from klda.errors import SettingError
 
@@ -121,7 +122,7 @@ def policy_names(text: str, *, closed_loop: bool = False) -> tuple[str, ...]:
     from klda.evaluation.open_loop import LAST_TRUTH
     from klda.policies.registry import policies
 
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    names = parse_names(text)
     known = (*policies(), *(ORACLES if closed_loop else (LAST_TRUTH,)))
     if names == ("all",):
         return tuple(name for name in known if name not in ("klda-paper", LAST_TRUTH))

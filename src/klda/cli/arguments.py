@@ -36,6 +36,15 @@ def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
     return keywords
 
 
+def parse_names(text: str) -> tuple[str, ...]:
+    """The names in a comma-separated text, each once.
+
+    >>> parse_names("counting, random,counting")
+    ('counting', 'random')
+    """
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
 def check_output(path: Path | None, option: str) -> None:
     """Refuses a file that could not be written, before the work whose result it is to hold."""
     if path is None:

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli import options as o
-from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping
+from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar
+from klda.policies.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.policies.proposal import Action, Proposal
 
 ORDER: tuple[Action, ...] = ("keep", "add", "drop", "hold")
@@ -28,10 +29,18 @@ def recommend(
     model: Annotated[Path | None, typer.Option("--model", "-m", help="A trained model, to spare the training.")] = None,
     policy: Annotated[str, typer.Option("--policy", "-p", help="Who proposes; see klda policies.")] = "klda",
     candidates: o.Candidates = None,
+    sources: Annotated[
+        str, typer.Option(help=f"Where candidates are looked for, with commas: {', '.join(SOURCES)}.")
+    ] = ",".join(USUAL_SOURCES),
+    sample: Annotated[
+        list[Path] | None, typer.Option(help="Files of an unfiltered sample, a place to look for candidates.")
+    ] = None,
+    tagger: Annotated[Tagger, typer.Option(help="What tells nouns; spacy is an extra.")] = "pattern",
     window: o.WindowLength = "7d",
     top: Annotated[int, typer.Option(min=1, help="Extensions listed for each current keyword.")] = 2,
     budget: Annotated[int | None, typer.Option(min=1, help="Most keywords of the next list.")] = None,
     max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that it may bring in a window.")] = None,
+    max_terms: Annotated[int | None, typer.Option(min=1, help="Most surface forms in all, as platforms count.")] = None,
     require: Annotated[str | None, typer.Option(help="Keywords that must be in it, written like --keywords.")] = None,
     forbid: Annotated[str | None, typer.Option(help="Words that must not be in it.")] = None,
     novelty: Annotated[float, typer.Option(min=0, max=1, help="0 keeps today's topics, 1 explores.")] = 0.5,
@@ -73,6 +82,7 @@ def recommend(
     limits = Budget(
         max_keywords=budget,
         max_posts=max_posts,
+        max_terms=max_terms,
         required=KeywordSet() if require is None else parse_keywords(require, "--require"),
         forbidden=frozenset() if forbid is None else frozenset(parse_keywords(forbid, "--forbid").texts),
     )
@@ -91,12 +101,16 @@ def recommend(
         else:
             check_local(address)
             corpus = open_corpus(paths, current, reading, settings, window, progress)
+        unfiltered = open_corpus(sample, current, reading, settings, window, progress) if sample else None
         proposal = propose(
             corpus,
             current,
             policy=policy,
             model=None if model is None else KLDA.load(model),
             candidates=given,
+            sources=parse_names(sources),
+            sample=unfiltered,
+            tagger=tagger,
             top=top,
             budget=limits,
             novelty=novelty,

@@ -21,8 +21,8 @@ from klda.corpus.tokens import tokenise
 from klda.errors import DataError, SettingError
 from klda.policies.company import FEWEST_TAGGED, tags_in_use
 from klda.policies.incidence import words_in
-from klda.policies.nouns import LONGEST, Tagger, document_frequency, frequent_nouns, nouns_by
-from klda.policies.places import PAPER_SOURCES, SIZE, SOURCES
+from klda.policies.nouns import LONGEST, document_frequency, frequent_nouns, nouns_by
+from klda.policies.places import PAPER_SOURCES, SIZE, SOURCES, Tagger
 from klda.policies.viral import Viral
 from klda.policies.word_counts import tokens
 from klda.types import Keyword, KeywordSet, Progress, silent
@@ -79,7 +79,7 @@ def assemble_candidates(
         elif source == "sample":
             if sample is None:
                 raise SettingError(
-                    "candidates from the unfiltered sample need one; give sample= or leave the source out"
+                    "candidates from the unfiltered sample need one; give it (--sample) or leave the source out"
                 )
             found[source] = _sample_words(subject, sample, 3 * size, tagger)
         elif source != "history":

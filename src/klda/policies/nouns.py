@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from klda.corpus.corpus import Corpus
 from klda.corpus.tokens import normalise
 from klda.errors import MissingExtraError, SettingError
+from klda.policies.places import Tagger
 from klda.types import Keyword
 
-Tagger = Literal["pattern", "spacy"]
 Tagged = list[tuple[str, str]]
 """Tokens with their part of speech, in the tags of the Penn Treebank."""
 LONGEST = 100

@@ -8,5 +8,7 @@ Place = Literal["history", "viral", "nouns", "hashtags", "phrases", "rising", "s
 SOURCES: tuple[Place, ...] = get_args(Place)
 PAPER_SOURCES: tuple[Place, ...] = ("history", "viral", "nouns")
 USUAL_SOURCES: tuple[Place, ...] = (*PAPER_SOURCES, "hashtags")
+Tagger = Literal["pattern", "spacy"]
+"""What tells nouns from other words."""
 SIZE = 50
 """Candidates in all; the paper's studies had 27 to 40."""

@@ -18,7 +18,7 @@ from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, SettingError
 from klda.policies.candidates import Candidates, assemble_candidates
-from klda.policies.places import SIZE, USUAL_SOURCES
+from klda.policies.places import SIZE, USUAL_SOURCES, Tagger
 from klda.policies.proposal import Proposal
 from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
@@ -45,6 +45,7 @@ def recommend(
     model: KLDA | None = None,
     candidates: KeywordSet | Iterable[str] | None = None,
     sources: Sequence[str] = USUAL_SOURCES,
+    tagger: Tagger = "pattern",
     n_candidates: int = SIZE,
     window: str | Windowing = "7d",
     language: str = "en",
@@ -61,13 +62,13 @@ def recommend(
 ) -> Proposal:
     """The keywords to use next, and why.
 
-    `posts` are what was collected so far, cut by `window` and read in a `language`, or a `Corpus` of it, which has its
-    own; `keywords` is the current list. `policy` is a name (see
-    `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named. A trained `model` spares
-    the policy `klda` its training, and its candidates are used. Without `candidates` they are assembled from
-    `sources`: of these, `viral` can learn from `training`, another corpus or the folder of one, when the posts carry no
-    counts of reposts. `sample` is a corpus of the unfiltered stream, a source of its own where it is given. `budget` is
-    a `Budget` or simply a number of keywords.
+    `posts` are what was collected so far, cut by `window` and read in a `language`, or a `Corpus` of it, which has
+    its own; `keywords` is the current list. `policy` is a name (see `klda.policies.registry.policies`) or a policy;
+    `settings` are passed on to the one named. A trained `model` spares the policy `klda` its training, and its
+    candidates are used. Without `candidates` they are assembled from `sources`: of these, `viral` can learn from
+    `training`, another corpus or the folder of one, when the posts carry no counts of reposts; nouns are told by
+    `tagger`, patterns of ours or spaCy. `sample` is a corpus of the unfiltered stream, a source of its own where it
+    is given. `budget` is a `Budget` or simply a number of keywords.
 
     >>> from klda.corpus.simulation import World
     >>> advice = recommend(World(weeks=3, posts_per_week=400), ["horse", "race"], policy="counting", budget=4)
@@ -112,6 +113,7 @@ def recommend(
             size=n_candidates,
             viral=chosen if isinstance(chosen, Viral) else None if training is None else Viral(training),
             sample=sample,
+            tagger=tagger,
             generator=generator,
             progress=progress,
         )

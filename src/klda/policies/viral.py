@@ -13,7 +13,8 @@ from klda.corpus.matching import Matcher
 from klda.policies.assemble import Finding, assemble
 from klda.policies.evidence import Evidence
 from klda.policies.lists import fitting
-from klda.policies.nouns import Tagger, nouns_by
+from klda.policies.nouns import nouns_by
+from klda.policies.places import Tagger
 from klda.policies.proposal import Proposal
 from klda.policies.virality import Virality
 from klda.policies.word_counts import word_counts

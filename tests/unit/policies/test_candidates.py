@@ -57,6 +57,14 @@ def test_the_size_is_a_cap(corpus, current):
     assert len(assembled(corpus, current, sources=("nouns",), size=7).keywords) == 7
 
 
+def test_endless_runs_of_letters_are_no_candidates() -> None:
+    week = [f"the hospital needs a nurse and a{'h' * 3000} and #{'x' * 200}"] * 20
+    corpus = weekly(week, week, keywords=("hospital",))
+    found = assembled(corpus, corpus.candidates, sources=USUAL_SOURCES).keywords.texts
+    assert "nurse" in found
+    assert max(map(len, found)) < 20
+
+
 def test_words_of_other_subjects_are_not_frequent_in_posts_of_this_one(corpus, current):
     found = assembled(corpus, current, sources=("nouns",)).keywords
     everything = corpus.with_candidates(KeywordSet.of("horse", "horses", "derby", "coffee"))
