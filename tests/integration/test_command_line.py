@@ -195,8 +195,8 @@ def test_a_corpus_or_a_model_does_not_take_the_place_of_a_file(klda, corpus, tmp
 
 
 def test_a_corpus_or_a_model_is_not_written_among_other_files(klda, corpus, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    (tmp_path / "mine" / "ray").mkdir(parents=True)
+    (tmp_path / "mine" / "ray" / "thesis.txt").write_text("mine")
     folder = tmp_path / "mine"
     refused = klda("prepare", tmp_path / "none.csv", "-k", "hospital", "-o", folder)
     assert (refused.exit_code, refused.error) == (
@@ -209,7 +209,7 @@ def test_a_corpus_or_a_model_is_not_written_among_other_files(klda, corpus, tmp_
             2,
             f"--model {given}: exists and is not a model; choose another folder",
         )
-    assert [path.name for path in folder.iterdir()] == ["thesis.txt"]
+    assert [path.name for path in folder.rglob("*")] == ["ray", "thesis.txt"]
 
 
 def test_a_folder_that_cannot_be_written_to_gets_a_line_and_no_traceback(posts, monkeypatch, capsys):

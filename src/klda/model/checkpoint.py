@@ -24,6 +24,11 @@ from klda.errors import FormatError
 VERSION = 1
 RAY = "ray"
 """Beside a model: the folder in which Ray Train keeps the checkpoints of its run."""
+TRAINED = "trained"
+"""In that folder: the model, once the run is over."""
+
+# The first is there as soon as a run begins.
+_LEFT_BY_RAY = (".validate_storage_marker", "checkpoint_manager_snapshot.json", f"{TRAINED}/model.json")
 
 _TENSORS = re.compile(r"\w+-[0-9a-f]{16}\.safetensors")
 
@@ -73,7 +78,12 @@ def exists(folder: Path, name: str) -> bool:
 
 def is_model(folder: Path) -> bool:
     """Whether a folder holds a model, or one that was begun: on its own, or by Ray, which has a folder in it."""
-    return (folder / RAY).is_dir() or any(_TENSORS.fullmatch(path.name) for path in folder.iterdir())
+    return is_ray_run(folder / RAY) or any(_TENSORS.fullmatch(path.name) for path in folder.iterdir())
+
+
+def is_ray_run(folder: Path) -> bool:
+    """Whether Ray Train wrote a folder: people too call theirs `ray`."""
+    return any((folder / name).is_file() for name in _LEFT_BY_RAY)
 
 
 def _replace(path: Path, content: bytes) -> None:

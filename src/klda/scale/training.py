@@ -21,16 +21,16 @@ from ray.train.torch import TorchTrainer
 
 import klda.errors
 from klda.corpus.corpus import Corpus
-from klda.errors import KldaError, TrainingError
+from klda.errors import InputError, KldaError, TrainingError
 from klda.evaluation.parallel import one_thread
-from klda.model.checkpoint import RAY
+from klda.model.checkpoint import RAY, TRAINED, is_ray_run
 from klda.model.data import recency_weights
 from klda.model.klda import KLDA
 from klda.model.trainer import own_stretch
 from klda.scale.workers import Together
 
-TRAINED, ERROR = "trained", "error.json"
-"""What a run leaves behind: the model in the folder of the run, or beside it why there is none."""
+ERROR = "error.json"
+"""What a run without a model leaves beside its folder: why there is none."""
 MAX_FAILURES = 5
 """Lost nodes or processes after which a run gives up."""
 
@@ -48,8 +48,11 @@ def train(
     A worker or node that is lost is replaced, and all go on from the last checkpoint.
     """
     storage = folder.resolve()
+    run = storage / RAY
+    if run.exists() and not is_ray_run(run):
+        raise InputError(f"{run}: exists and is not a model; choose another folder than {folder}")
     if not resume:
-        shutil.rmtree(storage / RAY, ignore_errors=True)
+        shutil.rmtree(run, ignore_errors=True)
     storage.mkdir(parents=True, exist_ok=True)
     (storage / ERROR).unlink(missing_ok=True)
     on_gpu = str(model.device).startswith("cuda")
@@ -75,7 +78,7 @@ def train(
         found = json.loads(problem.read_text(encoding="utf-8"))
         problem.unlink()
         raise getattr(klda.errors, found["type"])(found["message"])
-    return KLDA.load(storage / RAY / TRAINED, device=model.device)
+    return KLDA.load(run / TRAINED, device=model.device)
 
 
 @contextmanager

@@ -73,3 +73,13 @@ def test_a_record_that_is_not_there_is_named(tmp_path: Path):
     assert not checkpoint.exists(tmp_path, "model")
     with pytest.raises(FormatError, match="missing"):
         checkpoint.read(tmp_path, "model")
+
+
+@pytest.mark.parametrize("name", [".validate_storage_marker", "checkpoint_manager_snapshot.json", "trained/model.json"])
+def test_a_folder_called_ray_is_a_model_only_where_ray_wrote_it(tmp_path: Path, name: str):
+    left = tmp_path / "ray" / name
+    left.parent.mkdir(parents=True)
+    (tmp_path / "ray" / "rays.txt").write_text("of light")
+    assert not checkpoint.is_model(tmp_path)
+    left.write_text("{}")
+    assert checkpoint.is_model(tmp_path)
