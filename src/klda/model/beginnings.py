@@ -14,7 +14,7 @@ from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Settings
 from klda.model.totals import totals
 from klda.model.trainer import Split
-from klda.model.workers import ALONE, Workers, total
+from klda.model.workers import ALONE, Workers, in_step, total
 from klda.types import Progress, silent
 
 
@@ -29,8 +29,11 @@ def find_n_topics(data: TrainingData, *, seed: int, progress: Progress = silent,
     from klda.model.lda import choose_n_topics, halves  # plain LDA is only needed here
 
     train, test = (gathered(data, half, workers) for half in halves(total(workers, len(data)), seed=seed))
-    found = choose_n_topics(train, test, data.n_words, seed=seed, progress=progress) if workers.rank == 0 else 0
-    return workers.gather(found)[0]
+
+    def look() -> int:
+        return choose_n_topics(train, test, data.n_words, seed=seed, progress=progress) if workers.rank == 0 else 0
+
+    return workers.gather(in_step(workers, look))[0]
 
 
 def first_parameters(parts: Split, settings: Settings, workers: Workers = ALONE) -> Parameters:
@@ -41,10 +44,14 @@ def first_parameters(parts: Split, settings: Settings, workers: Workers = ALONE)
             "no document to train on has a word: stop words, numbers and web addresses are none; give keywords "
             "whose posts say more, or keep stop words with TextSettings(keep_stop_words=True)"
         )
-    return initial_parameters(
-        settings,
-        n_words=parts.training.n_words,
-        word_frequency=whole.word_frequency,
-        keyword_frequency=whole.keyword_frequency,
-        generator=torch.Generator().manual_seed(settings.random_state),
-    )
+
+    def begin() -> Parameters:
+        return initial_parameters(
+            settings,
+            n_words=parts.training.n_words,
+            word_frequency=whole.word_frequency,
+            keyword_frequency=whole.keyword_frequency,
+            generator=torch.Generator().manual_seed(settings.random_state),
+        )
+
+    return in_step(workers, begin)  # one node alone may lack the device

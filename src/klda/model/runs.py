@@ -21,7 +21,7 @@ from klda.model.objective import Parameters
 from klda.model.settings import Settings
 from klda.model.trainer import Split, Trainer
 from klda.model.training_state import TrainingState
-from klda.model.workers import ALONE, Workers
+from klda.model.workers import ALONE, Workers, in_step
 from klda.types import Keyword, KeywordSet, Progress, silent
 
 RUN = "checkpoint"
@@ -89,11 +89,15 @@ def train(
         trainer.run(progress=progress)
         return list(trainer.state.position.history)
     run = {"settings": asdict(settings), "data": mark, "workers": workers.size}
-    with keep.latest() as folder:
-        if folder is not None:
-            tensors, facts = _read(folder, workers)
-            _same_run(facts, run, folder)
-            trainer.state.restore(tensors, facts)
+
+    def restore() -> None:
+        with keep.latest() as folder:
+            if folder is not None:
+                tensors, facts = _read(folder, workers)
+                _same_run(facts, run, folder)
+                trainer.state.restore(tensors, facts)
+
+    in_step(workers, restore)  # each reads a record of its own, and one alone may be damaged
 
     def save(state: TrainingState) -> None:
         with keep.next(state.position.iteration) as folder:

@@ -27,6 +27,7 @@ from klda.model.checkpoint import RAY, TRAINED, is_ray_run
 from klda.model.data import recency_weights
 from klda.model.klda import KLDA
 from klda.model.trainer import own_stretch
+from klda.model.workers import in_step
 from klda.scale.workers import Together
 
 ERROR = "error.json"
@@ -98,10 +99,11 @@ def _train(config: dict[str, Any]) -> None:
     workers = Together()
     model, folder = KLDA(**config["model"]), Path(config["folder"])
     try:
-        corpus = _own_part(workers, Path(config["corpus"]), model.half_life)
+        corpus = in_step(workers, lambda: _own_part(workers, Path(config["corpus"]), model.half_life))
         model.fit(corpus, checkpoint=ReportedCheckpoints(workers.rank), workers=workers)
     except KldaError as error:
-        # Every worker comes here, and trying again would not help: the error is the result.
+        # Every worker comes here (what one alone may meet is done `in_step`), and trying again would not help: the
+        # error is the result.
         if workers.rank == 0:
             problem = {"type": type(error).__name__, "message": str(error)}
             (folder / ERROR).write_text(json.dumps(problem), encoding="utf-8")
@@ -111,16 +113,8 @@ def _train(config: dict[str, Any]) -> None:
 
 
 def _own_part(workers: Together, folder: Path, half_life: float | None) -> Corpus:
-    """The documents of this worker; where one cannot read its own, the error is raised by all, so that none waits."""
-    problem: KldaError | None = None
-    try:
-        corpus = Corpus.load(folder, lambda window: own_stretch(recency_weights(window, half_life), workers))
-    except KldaError as error:
-        problem = error
-    for found in workers.gather(problem):
-        if found is not None:
-            raise found
-    return corpus
+    """The documents of this worker."""
+    return Corpus.load(folder, lambda window: own_stretch(recency_weights(window, half_life), workers))
 
 
 class ReportedCheckpoints:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ import torch
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
-from klda.errors import DataError, TrainingError
+from klda.errors import DataError, FormatError, TrainingError
 from klda.model import lda
 from klda.model.batches import DocumentSampler
 from klda.model.beginnings import find_n_topics
 from klda.model.data import TrainingData, training_data
 from klda.model.klda import KLDA
-from klda.model.workers import Workers
+from klda.model.workers import Workers, in_step
+from klda.types import Post
 from tests.unit.model.in_threads import InThread, Table, own, together
 
 
@@ -84,6 +86,41 @@ def test_several_workers_resume_bit_for_bit_each_with_its_own_part(corpus: Corpu
         assert torch.equal(resumed[1].parameters_.tensors()[name], tensor), name
     with pytest.raises(TrainingError, match="of 2 workers, not of 1"):
         model(16, **way).fit(corpus, checkpoint=tmp_path, resume=True)
+
+    def refused(workers: Workers) -> str:
+        with pytest.raises(FormatError) as error:
+            model(16, **way).fit(own(corpus, workers), workers=workers, checkpoint=tmp_path, resume=True)
+        return str(error.value)
+
+    (tmp_path / "worker-1.json").write_text("{", encoding="utf-8")
+    assert ["worker-1.json: damaged" in said for said in together(2, refused)] == [True, True]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_what_one_worker_cannot_do_is_raised_by_all(rank: int):
+    def work(workers: Workers) -> None:
+        def fail() -> int:
+            if workers.rank == rank:
+                raise DataError("not here")
+            return 0
+
+        with pytest.raises(DataError, match="not here"):
+            in_step(workers, fail)
+
+    together(2, work)
+
+
+def test_where_no_document_has_a_word_all_workers_say_so_while_one_looks_for_topics():
+    texts = [f"https://health.example/{number}" for number in range(300)] + ["something interesting"] * 20
+    posts = [Post(str(i), datetime(2026, 1, 5 + i % 9, tzinfo=UTC), text) for i, text in enumerate(texts)]
+    wordless = Corpus.from_posts(posts, ["health"])
+    assert len(wordless) == 300
+
+    def refused(workers: Workers) -> None:
+        with pytest.raises(DataError, match="no document has a word of the vocabulary"):
+            KLDA(n_topics="auto").fit(own(wordless, workers), workers=workers)
+
+    together(2, refused)
 
 
 def test_workers_together_draw_what_one_draws():
