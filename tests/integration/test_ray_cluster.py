@@ -23,7 +23,7 @@ from klda.corpus.posts import PostTable
 from klda.corpus.shards import assemble, local_shard
 from klda.corpus.simulation import World
 from klda.corpus.text import TextSettings
-from klda.errors import DataError
+from klda.errors import DataError, SettingError
 from klda.model.klda import KLDA
 from klda.scale.cluster import connected
 from klda.sources import read_posts
@@ -245,6 +245,16 @@ def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoN
     with pytest.raises(DataError, match=r"^the corpus has no document that carries a candidate"):
         train(model(16), empty, tmp_path / "run")
     assert signal.getsignal(signal.SIGINT) is interrupted, "Ctrl-C is not caught for a run that is over"
+
+
+def test_more_workers_than_the_cluster_has_room_for_are_refused(nodes: TwoNodes, saved: Path, tmp_path: Path):
+    from klda.scale.training import train
+
+    nodes.whole()
+    with pytest.raises(SettingError, match=r"^--workers 5: each needs a CPU and the cluster has 4; use fewer"):
+        train(model(16), saved, tmp_path / "run", workers=5)
+    with pytest.raises(SettingError, match=r"^--workers 1: each needs a GPU and the cluster has 0; "):
+        train(model(16).set_params(device="cuda"), saved, tmp_path / "run")
 
 
 def test_training_and_advice_on_ray_are_those_made_here(

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import ray.train
+from ray._private.state import state
 from ray.train.torch import TorchTrainer
 
 import klda.errors
 from klda.corpus.corpus import Corpus
-from klda.errors import InputError, KldaError, TrainingError
+from klda.errors import InputError, KldaError, SettingError, TrainingError
 from klda.evaluation.parallel import one_thread
 from klda.model.checkpoint import RAY, TRAINED, is_ray_run
 from klda.model.data import recency_weights
@@ -52,11 +53,12 @@ def train(
     run = storage / RAY
     if run.exists() and not is_ray_run(run):
         raise InputError(f"{run}: exists and is not a model; choose another folder than {folder}")
+    on_gpu = str(model.device).startswith("cuda")
+    _check_room(workers, "GPU" if on_gpu else "CPU")
     if not resume:
         shutil.rmtree(run, ignore_errors=True)
     storage.mkdir(parents=True, exist_ok=True)
     (storage / ERROR).unlink(missing_ok=True)
-    on_gpu = str(model.device).startswith("cuda")
     trainer = TorchTrainer(
         _train,
         train_loop_config={"model": model.get_params(), "corpus": str(corpus.resolve()), "folder": str(storage)},
@@ -80,6 +82,17 @@ def train(
         problem.unlink()
         raise getattr(klda.errors, found["type"])(found["message"])
     return KLDA.load(run / TRAINED, device=model.device)
+
+
+def _check_room(workers: int, kind: str) -> None:
+    """Refuses more workers than the cluster has room for: Ray would wait for more nodes, and say nothing."""
+    there = ray.cluster_resources().get(kind, 0)
+    may_come = (state.get_max_resources_from_cluster_config() or {}).get(kind, 0)  # where the cluster grows by itself
+    room = int(max(there, may_come))
+    if workers > room:
+        raise SettingError(
+            f"--workers {workers}: each needs a {kind} and the cluster has {room}; use fewer, or add nodes to it"
+        )
 
 
 @contextmanager
