@@ -85,10 +85,12 @@ def test_train_topics_and_recommend_share_one_model(klda, corpus, tmp_path):
 def test_a_handful_of_posts_trains_no_model_of_nothing_and_is_told_in_json(klda, tmp_path):
     file = tmp_path / "posts.csv"
     file.write_text("id,time,text\n" + "".join(f"{i},2026-01-0{i}T00:00:00Z,a hospital bed\n" for i in range(1, 5)))
-    klda("prepare", file, "-k", "hospital", "-o", tmp_path / "rare")
-    refused = klda("train", tmp_path / "rare", "-m", tmp_path / "none")
-    assert refused.exit_code == 3
-    assert "no word occurs 10 times; prepare more posts, or lower --min-count" in refused.error
+    for kind in ([], ["--memory", "1GiB"]):
+        klda("prepare", file, "-k", "hospital", "-o", tmp_path / "rare", *kind)
+        for engine in ("local", "ray"):
+            refused = klda("train", tmp_path / "rare", "-m", tmp_path / "none", "--engine", engine)
+            assert refused.exit_code == 3
+            assert "rare: no word occurs 10 times; prepare more posts, or lower --min-count" in refused.error
     klda("prepare", file, "-k", "hospital", "-o", tmp_path / "few", "--min-count", "1")
     told = klda("train", tmp_path / "few", "-m", tmp_path / "m", "--max-iterations", "2", "--format", "json").stdout
     assert "NaN" not in told  # which is no JSON

@@ -60,6 +60,7 @@ def train(
         changes["max_iterations"] = max_iterations
     estimator = KLDA.paper(**changes) if preset is Preset.paper else KLDA(**changes)  # type: ignore[arg-type]
     n_documents = count(corpus)
+    _check_words(corpus)
     if resume and not (model.is_dir() if engine is Engine.ray else has_begun(model)):
         say(f"Note: there is nothing to resume in {model}: training starts from the beginning")
     try:
@@ -72,9 +73,6 @@ def train(
             check_local(address)
             with progress_bar(quiet=output is Format.json) as progress:
                 read = Corpus.load(corpus, every)
-                if len(read.vocabulary) < 2:  # the placeholder alone
-                    least = read.settings.min_count
-                    raise DataError(f"{corpus}: no word occurs {least} times; prepare more posts, or lower --min-count")
                 estimator.fit(read, checkpoint=model, resume=resume, progress=progress)
     except KeyboardInterrupt:
         console.print(
@@ -106,6 +104,17 @@ def train(
                 f"Note: training made predictions of held-out posts worse, so the model is the one that it began with; "
                 f"{n_documents:,} posts are too few to learn topics from"
             )
+
+
+def _check_words(folder: Path) -> None:
+    """Refuses a corpus without a word that is frequent enough to learn, whichever engine would train on it."""
+    from klda.corpus.corpus import Corpus
+    from klda.corpus.shards import ShardedCorpus, is_sharded
+
+    corpus = ShardedCorpus.open(folder).shard(0) if is_sharded(folder) else Corpus.load(folder)
+    if len(corpus.vocabulary) < 2:  # the placeholder alone
+        least = corpus.settings.min_count
+        raise DataError(f"{folder}: no word occurs {least} times; prepare more posts, or lower --min-count")
 
 
 def _topics(text: str) -> int | str:
