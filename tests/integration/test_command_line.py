@@ -236,6 +236,11 @@ def test_files_without_posts_are_named(klda, tmp_path, content, said):
             assert result.error == f"{given}: {said} check the files and the filters"
 
 
+def test_an_address_without_the_engine_is_refused(klda, posts, tmp_path):
+    result = klda("prepare", posts, "--keywords", "a", "--out", tmp_path / "out", "--address", "head:6379")
+    assert (result.exit_code, result.error) == (2, "--address head:6379 means a Ray cluster; add --engine ray")
+
+
 def test_nothing_to_read_is_said(klda, tmp_path):
     assert klda("recommend", "-k", "hospital").exit_code == 2
     missing = klda("recommend", tmp_path / "none.csv", "-k", "hospital")

@@ -121,6 +121,7 @@ def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
     out = tmp_path / "out"
     done = prepare(source_files([files]), SlowReading(Reading({})), KEYWORDS, out, settings=SETTINGS)
     assert not lost.is_alive()
+    assert done.corpus is not None
     assert len(done.corpus) == N_FILES
     same_corpus(Corpus.load(out), corpus)
     local = read_posts(files)
@@ -205,6 +206,21 @@ def test_commands_give_on_ray_what_they_give_here(
     assert '"proposed"' in timeless[0]
 
 
+@pytest.mark.parametrize("content", ["", '{"id": 1, "text"\n'])
+def test_files_without_posts_are_accounted_for_and_named_on_ray_as_here(
+    nodes: TwoNodes, klda: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "posts.jsonl"
+    file.write_text(content, encoding="utf-8")
+    for command in (["prepare", file, "--out", "out"], ["recommend", file]):
+        options = ["--keywords", "health", "--format", "json"]
+        here, there = (klda(*command, *options, "--engine", engine) for engine in ("local", "ray"))
+        assert (there.exit_code, there.error) == (here.exit_code, here.error)
+        assert (there.stdout, there.stderr) == (here.stdout, here.stderr)
+    assert not Path("out").exists()
+
+
 def model(batch_size: int) -> KLDA:
     return KLDA(
         n_topics=3,
@@ -278,8 +294,3 @@ def test_training_and_advice_on_ray_are_those_made_here(
     assert advice[0].stdout == advice[1].stdout
     assert json.loads(advice[0].stdout)["reasons"]
     assert all("03.jsonl, line " in run.stderr for run in advice)  # the broken one
-
-
-def test_an_address_without_the_engine_is_refused(klda: Callable[..., Any], files: Path, tmp_path: Path):
-    result = klda("prepare", files, "--keywords", "a", "--out", tmp_path / "out", "--address", "head:6379")
-    assert (result.exit_code, result.error) == (2, "--address head:6379 means a Ray cluster; add --engine ray")

@@ -33,15 +33,20 @@ def telling_bad_lines(posts: PostReader, files: Sequence[Path]) -> Iterator[None
 def check_posts(report: ReadReport, files: Sequence[Path]) -> None:
     """Refuses files in which no post was found, by their names."""
     if not report.posts:
-        names = ", ".join(map(str, files[:3])) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
-        foreign = report.skipped.get(LANGUAGE, 0)
-        if foreign:
-            raise DataError(
-                f"{names}: no posts are left; {foreign:,} of {report.lines:,} went by their language: "
-                "give the one they are in as --language, or leave out --only-language"
-            )
-        empty = "" if report.lines else ", nor any other record"
-        raise DataError(f"{names}: no posts{empty}; check the files and the filters")
+        raise no_posts(report, files)
+
+
+def no_posts(report: ReadReport, files: Sequence[Path]) -> DataError:
+    """What to say of files in which no post was found."""
+    names = ", ".join(map(str, files[:3])) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
+    foreign = report.skipped.get(LANGUAGE, 0)
+    if foreign:
+        return DataError(
+            f"{names}: no posts are left; {foreign:,} of {report.lines:,} went by their language: "
+            "give the one they are in as --language, or leave out --only-language"
+        )
+    empty = "" if report.lines else ", nor any other record"
+    return DataError(f"{names}: no posts{empty}; check the files and the filters")
 
 
 def tell_bad_lines(report: ReadReport) -> None:

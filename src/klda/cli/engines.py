@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from klda.cli.bad_lines import tell_bad_lines
+from klda.cli.bad_lines import no_posts, tell_bad_lines
 from klda.cli.inputs import Reading
 from klda.cli.languages import tell_language
 from klda.corpus.corpus import Corpus
@@ -40,8 +40,8 @@ def on_ray(address: str | None, workers: int | None = None) -> AbstractContextMa
 
 def prepare_on_ray(
     files: Sequence[Path], reading: Reading, keywords: KeywordSet, folder: Path, **settings: Any
-) -> tuple[ReadReport, ShardedCorpus]:
-    """What was read, and the corpus in shards that the folder holds now."""
+) -> tuple[ReadReport, ShardedCorpus | None]:
+    """What was read, and the corpus in shards that the folder holds now; None where there was no post."""
     from klda.scale.preparation import prepare
 
     done = prepare(source_files(files), FileReading(reading), keywords, folder, **settings)
@@ -70,8 +70,10 @@ def open_on_ray(
         return
     with _shared_folder() as folder:
         options: dict[str, Any] = {"window": window, "settings": settings, "progress": progress}
-        report, _ = prepare_on_ray(paths, reading, keywords, folder / "corpus", **options)
+        report, shards = prepare_on_ray(paths, reading, keywords, folder / "corpus", **options)
         tell_bad_lines(report)
+        if shards is None:
+            raise no_posts(report, paths)
         corpus = Corpus.load(folder / "corpus")
         tell_language(corpus.posts, settings.language, filtered=reading.languages is not None)
         yield corpus

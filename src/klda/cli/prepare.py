@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli.arguments import check_folder, check_local, parse_keywords, parse_mapping, parse_size
-from klda.cli.bad_lines import SHOWN_BAD_LINES, check_posts
+from klda.cli.bad_lines import SHOWN_BAD_LINES, check_posts, no_posts
 from klda.cli.options import (
     Address,
     Adjacent,
@@ -77,7 +77,7 @@ def prepare(
         from klda.cli.engines import on_ray, prepare_on_ray
 
         with on_ray(address, workers), progress_bar(quiet=output is Format.json) as progress:
-            report, shards = prepare_on_ray(
+            report, made = prepare_on_ray(
                 files,
                 reading,
                 parse_keywords(keywords),
@@ -89,8 +89,11 @@ def prepare(
                 adjacent=adjacent,
                 progress=progress,
             )
-        _show(_plain(report, added([summarise(shard) for shard in shards])), out, output)
-        tell_language(shards.shard(0).posts, language, filtered=only_language)
+        if made is None:
+            _show(_plain(report, NOTHING), None, output)
+            raise no_posts(report, files)
+        _show(_plain(report, added([summarise(shard) for shard in made])), out, output)
+        tell_language(made.shard(0).posts, language, filtered=only_language)
         return
     check_local(address)
     limit = None if memory is None else parse_size(memory)

@@ -61,7 +61,8 @@ Read = Callable[[Sequence[tuple[Path, bool]]], ReportedPosts]
 class Prepared:
     """A corpus in shards, and what became of the files that it was made from."""
 
-    corpus: ShardedCorpus
+    corpus: ShardedCorpus | None
+    """None where the files have no post: the reports say why."""
     reports: list[Any]
     duplicates: int
     """Posts dropped because a file read earlier has them, beyond those that reports count."""
@@ -97,7 +98,10 @@ def prepare(
             cut = _rows(groups, partial(_cut, read=read, work=Path(work), text_bytes=text_bytes))
             cut.sort(key=lambda row: (row["group"], row["part"]))
             progress("read", len(files), len(files))
+            reports = [pickle.loads(row["report"]) for row in cut if row["report"]]  # noqa: S301  our own tasks' work
             paths = [Path(row["path"]) for row in cut if row["rows"]]
+            if not paths:
+                return Prepared(None, reports, 0)
             repeated = (
                 _repeated(paths) if len(groups) > 1 else pl.DataFrame(schema={"id": pl.String, "first": pl.Int64})
             )
@@ -113,7 +117,7 @@ def prepare(
             made.sort(key=lambda row: row["number"])
             progress("prepare", sum(row["rows"] for row in made))
             parts = [Path(row["path"]) for row in made if row["rows"]]
-            words = _words(parts, settings) if parts else None
+            words = _words(parts, settings)  # the first of all posts is kept, so there is a part
         except RayError as error:
             raise own_error(error) from error
         corpus = assemble(
@@ -126,7 +130,6 @@ def prepare(
             map_tasks=task_map(ordered=True),
             progress=progress,
         )
-    reports = [pickle.loads(row["report"]) for row in cut if row["report"]]  # noqa: S301  our own tasks made them
     return Prepared(corpus, reports, sum(row["dropped"] for row in made))
 
 
@@ -147,6 +150,8 @@ def _dataset(items: Sequence[tuple[int, Any]]) -> ray.data.Dataset:
 
 def _rows(items: Sequence[tuple[int, Any]], function: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """The rows that a function gives for each numbered item, in whatever order."""
+    if not items:  # Ray Data makes no dataset of nothing
+        return []
     rows: list[dict[str, Any]] = _dataset(items).flat_map(partial(_flat, function=function)).take_all()
     return rows
 

@@ -11,7 +11,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,8 @@ def train(
 
 def _check_room(workers: int, kind: str) -> None:
     """Refuses more workers than the cluster has room for: Ray would wait for more nodes, and say nothing."""
-    there = ray.cluster_resources().get(kind, 0)
+    resources: Callable[[], dict[str, float]] = ray.cluster_resources  # which has no types
+    there = resources().get(kind, 0)
     may_come = (state.get_max_resources_from_cluster_config() or {}).get(kind, 0)  # where the cluster grows by itself
     room = int(max(there, may_come))
     if workers > room:
