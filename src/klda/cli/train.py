@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +13,7 @@ import typer
 from klda.cli.arguments import check_folder, check_local
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
-from klda.cli.progress import console, progress_bar, say
+from klda.cli.progress import progress_bar, say
 from klda.errors import DataError, InputError, SettingError
 
 
@@ -75,9 +77,8 @@ def train(
                 read = Corpus.load(corpus, every)
                 estimator.fit(read, checkpoint=model, resume=resume, progress=progress)
     except KeyboardInterrupt:
-        console.print(
-            f"Interrupted. What was learnt is kept: klda train {corpus} --model {model} --resume", markup=False
-        )
+        given = [word for word in sys.argv[1:] if word != "--resume"]  # a run goes on only with the settings it had
+        say(f"Interrupted. What was learnt is kept: {shlex.join(['klda', *given, '--resume'])}")
         raise typer.Exit(130) from None
     estimator.save(model)
     remember_corpus(model, corpus)
