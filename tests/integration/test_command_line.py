@@ -236,9 +236,17 @@ def test_files_without_posts_are_named(klda, tmp_path, content, said):
             assert result.error == f"{given}: {said} check the files and the filters"
 
 
-def test_an_address_without_the_engine_is_refused(klda, posts, tmp_path):
-    result = klda("prepare", posts, "--keywords", "a", "--out", tmp_path / "out", "--address", "head:6379")
-    assert (result.exit_code, result.error) == (2, "--address head:6379 means a Ray cluster; add --engine ray")
+def test_what_the_engine_would_not_heed_is_refused(klda, posts, corpus, tmp_path):
+    prepare = ["prepare", posts, "--keywords", "a", "--out", tmp_path / "out"]
+    for command, message in (
+        ([*prepare, "--address", "head:6379"], "--address head:6379 means a Ray cluster; add --engine ray"),
+        ([*prepare, "--engine", "ray", "--memory", "4GiB"], "--memory 4GiB bounds work on this machine; leave it out"),
+        (["train", corpus[0], "-m", tmp_path / "m", "--workers", 2], "--workers 2 train together on Ray; add --engine"),
+    ):
+        result = klda(*command)
+        assert result.exit_code == 2
+        assert message in result.error
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_to_read_is_said(klda, tmp_path):

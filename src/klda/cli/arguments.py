@@ -65,10 +65,12 @@ def check_folder(folder: Path, option: str, what: str, is_own: Callable[[Path], 
         raise InputError(f"{option} {folder}: exists and is not a {what}; choose another folder")
 
 
-def check_local(address: str | None) -> None:
-    """Refuses the address of a cluster where work is done on this machine."""
+def check_local(address: str | None, workers: int = 1) -> None:
+    """Refuses what only Ray has, a cluster's address or workers that train together, where work is done here."""
     if address is not None:
         raise SettingError(f"--address {address} means a Ray cluster; add --engine ray")
+    if workers > 1:
+        raise SettingError(f"--workers {workers} train together on Ray; add --engine ray")
 
 
 def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:

@@ -33,7 +33,7 @@ from klda.cli.output import Format, print_json, print_table
 from klda.cli.output import out as terminal
 from klda.cli.progress import progress_bar
 from klda.corpus.summary import CorpusSummary, added, summarise
-from klda.errors import DataError
+from klda.errors import DataError, SettingError
 from klda.sources.report import ReadReport
 
 NOTHING = CorpusSummary(documents=0, without_keyword=0, tokens=0, vocabulary_before=0, vocabulary=0, windows=())
@@ -74,6 +74,8 @@ def prepare(
     check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
     if engine is Engine.ray:
+        if memory is not None:
+            raise SettingError(f"--memory {memory} bounds work on this machine; leave it out, or use --engine local")
         from klda.cli.engines import on_ray, prepare_on_ray
 
         with on_ray(address, workers), progress_bar(quiet=output is Format.json) as progress:

@@ -72,7 +72,7 @@ def train(
             with on_ray(address, workers):
                 estimator = train_on_ray(estimator, corpus, model, workers=workers, resume=resume)
         else:
-            check_local(address)
+            check_local(address, workers)
             with progress_bar(quiet=output is Format.json) as progress:
                 read = Corpus.load(corpus, every)
                 estimator.fit(read, checkpoint=model, resume=resume, progress=progress)
