@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from klda.corpus.storage import is_corpus
 from klda.corpus.text import TextSettings
 from klda.sources.files import find_files
 from klda.sources.filetypes import file_type
-from klda.sources.formats.generic import as_mapping
+from klda.sources.formats.generic import Mapped, as_mapping, resolve
 from klda.sources.reasons import FOREIGN_FILE
 from klda.sources.report import ReadReport, combined
 from klda.types import KeywordSet, Progress
@@ -44,7 +45,7 @@ def prepare_on_ray(
     """What was read, and the corpus in shards that the folder holds now; None where there was no post."""
     from klda.scale.preparation import prepare
 
-    done = prepare(source_files(files), FileReading(reading), keywords, folder, **settings)
+    done = prepare(source_files(files, reading.mapping), FileReading(reading), keywords, folder, **settings)
     return combined(done.reports, done.duplicates), done.corpus
 
 
@@ -89,7 +90,7 @@ def trained_on_ray(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:
         return trained
 
 
-def source_files(paths: Sequence[Path]) -> list[SourceFile]:
+def source_files(paths: Sequence[Path], mapping: Mapping[str, str] | None = None) -> list[SourceFile]:
     """The files in these files, folders, Delta tables and addresses, in the order given."""
     from klda.scale.listing import SourceFile, address, delta_files, is_delta, remote_files
 
@@ -97,13 +98,20 @@ def source_files(paths: Sequence[Path]) -> list[SourceFile]:
     for path in paths:
         where = address(path)
         if is_delta(path):
-            found.extend(delta_files(path))
+            found.extend(delta_files(path, partial(_fields_of_posts, mapping=as_mapping(mapping))))
         elif where is not None:
             found.extend(remote_files(where))
         else:
             here = find_files(path)
             found.extend(SourceFile(str(file.resolve()), named, file.stat().st_size) for file, named in here)
     return found
+
+
+def _fields_of_posts(own: Sequence[str], partitions: Sequence[str], mapping: Mapped) -> list[str]:
+    """The partition columns that hold a field of posts for which the files of a table have no column of their own."""
+    inside, whole = (resolve(tuple(names), mapping) for names in (own, [*own, *partitions]))
+    fields = {column for column, instead in zip(whole, inside, strict=True) if instead not in own}
+    return [name for name in partitions if name in fields]
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 from pyarrow import fs
@@ -20,6 +21,9 @@ from klda.errors import InputError
 GROUP_BYTES = 64 << 20
 """Files are read by one task while they are smaller than this together."""
 
+Needed = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
+"""Given the columns in the files of a Delta table, and those that it is partitioned by: which of these are needed."""
+
 
 @dataclass(frozen=True)
 class SourceFile:
@@ -28,6 +32,8 @@ class SourceFile:
     path: str
     named: bool
     size: int
+    constants: tuple[tuple[str, pa.Scalar], ...] = ()
+    """Columns that are not in the file, a Parquet one, because they have one value throughout."""
 
 
 def address(path: Path | str) -> str | None:
@@ -52,16 +58,24 @@ def is_delta(path: Path | str) -> bool:
         return bool(system.get_file_info(fs.FileSelector(f"{inner}/_delta_log", allow_not_found=True)))
 
 
-def delta_files(path: Path | str) -> list[SourceFile]:
-    """The files of a Delta table's last version, in the order of their names."""
+def delta_files(path: Path | str, needed: Needed | None = None) -> list[SourceFile]:
+    """The files of a Delta table's last version, by name, with the partition columns needed (all if left out)."""
     try:
         table = DeltaTable(address(path) or str(path))
-        added = pa.table(table.get_add_actions(flatten=True)).select(["path", "size_bytes"]).to_pydict()
+        added = pa.table(table.get_add_actions(flatten=True))
         uris = sorted(table.file_uris())
+        partitions = table.metadata().partition_columns
+        own = [field.name for field in table.schema().fields if field.name not in partitions]
     except (DeltaError, OSError) as error:
         raise InputError(f"{path}: not a readable Delta table ({error})") from error
-    sizes = {Path(name).name: size for name, size in zip(added["path"], added["size_bytes"], strict=True)}
-    return [SourceFile(uri, True, sizes.get(Path(uri).name, GROUP_BYTES)) for uri in uris]
+    wanted = partitions if needed is None else needed(own, partitions)
+    constants = [(name, added.column(f"partition.{name}")) for name in wanted]
+    # An address is the root of the table and the path that its log has in quotes, so both have one order.
+    order = sorted(range(len(added)), key=lambda row: unquote(added.column("path")[row].as_py()))
+    return [
+        SourceFile(uri, True, added.column("size_bytes")[row].as_py(), tuple((name, c[row]) for name, c in constants))
+        for uri, row in zip(uris, order, strict=True)
+    ]
 
 
 def remote_files(where: str) -> list[SourceFile]:
@@ -103,17 +117,35 @@ def on_this_machine(files: Iterable[SourceFile]) -> Iterator[list[tuple[Path, bo
     with TemporaryDirectory(prefix="klda-") as folder:
         found = []
         for number, file in enumerate(files):
-            where = address(file.path)
-            if where is None:
-                found.append((Path(file.path), file.named))
-                continue
-            copy = Path(folder) / str(number) / Path(urlsplit(where).path).name
-            copy.parent.mkdir()
-            with _reached(where):
-                system, inner = fs.FileSystem.from_uri(where)
-                fs.copy_files(inner, str(copy), system, fs.LocalFileSystem())
-            found.append((copy, file.named))
+            where, path = address(file.path), Path(file.path)
+            if where is not None:
+                path = Path(folder) / str(number) / Path(urlsplit(where).path).name
+                path.parent.mkdir()
+                with _reached(where):
+                    system, inner = fs.FileSystem.from_uri(where)
+                    fs.copy_files(inner, str(path), system, fs.LocalFileSystem())
+            if file.constants:
+                path = _with_columns(path, file.constants, Path(folder) / f"{number}-whole")
+            found.append((path, file.named))
         yield found
+
+
+def _with_columns(path: Path, constants: Iterable[tuple[str, pa.Scalar]], folder: Path) -> Path:
+    """A copy of a Parquet file with these columns too; what is no Parquet file as it is, for the reader to tell."""
+    try:
+        schema = pq.read_schema(path)
+    except (OSError, ValueError, pa.ArrowException):
+        return path
+    lacking = [(name, value) for name, value in constants if name not in schema.names]  # some writers keep them inside
+    for name, value in lacking:
+        schema = schema.append(pa.field(name, value.type))
+    folder.mkdir()
+    whole = folder / path.name
+    with _reached(str(path)), pq.ParquetFile(path) as file, pq.ParquetWriter(whole, schema) as writer:
+        for batch in file.iter_batches():
+            columns = [*batch.columns, *(pa.repeat(value, len(batch)) for _, value in lacking)]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+    return whole
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -51,6 +52,31 @@ def test_a_delta_table_is_its_last_version(tmp_path: Path):
         assert pq.read_table(path).column("id").to_pylist() == ["3"]
     assert named
     assert found.size > 0
+
+
+def test_what_a_delta_table_is_partitioned_by_is_a_column_of_its_files(tmp_path: Path):
+    rows = [
+        {"id": str(i), "language": language, "day": date(2026, 1, 1 + i % 2)}
+        for i, language in enumerate(["en", "pt BR/x", "50%", None] * 3)
+    ]
+    for start in (0, 6):
+        part = pa.Table.from_pylist(rows[start : start + 6])
+        write_deltalake(tmp_path / "table", part, partition_by=["language", "day"], mode="append")
+    found = delta_files(tmp_path / "table")
+    assert [file.path for file in found] == sorted(file.path for file in found)
+    with on_this_machine(found) as here:
+        tables = [pq.ParquetFile(path).read() for path, _ in here]
+    read = [row for table in tables for row in table.to_pylist()]
+    assert sorted(read, key=lambda row: int(row["id"])) == rows
+    (unneeded,) = {file.constants for file in delta_files(tmp_path / "table", lambda own, partitions: [])}
+    assert unneeded == ()
+
+
+def test_a_damaged_file_of_a_partitioned_table_is_left_for_the_reader(tmp_path: Path):
+    file = tmp_path / "part.parquet"
+    file.write_bytes(b"PAR1 no more")
+    with on_this_machine([SourceFile(str(file), True, 12, (("language", pa.scalar("en")),))]) as here:
+        assert here == [(file, True)]
 
 
 def test_small_neighbours_share_a_task_and_keep_their_order(monkeypatch: pytest.MonkeyPatch):
