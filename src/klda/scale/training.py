@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import ray.train
-from ray._private.state import state
+from ray._private import state
 from ray.train.torch import TorchTrainer
 
 import klda.errors
@@ -88,8 +88,9 @@ def _check_room(workers: int, kind: str) -> None:
     """Refuses more workers than the cluster has room for: Ray would wait for more nodes, and say nothing."""
     resources: Callable[[], dict[str, float]] = ray.cluster_resources  # which has no types
     there = resources().get(kind, 0)
-    may_come = (state.get_max_resources_from_cluster_config() or {}).get(kind, 0)  # where the cluster grows by itself
-    room = int(max(there, may_come))
+    # Ray has no public way to ask how far a cluster grows by itself, and its earlier versions have none at all.
+    growth: Callable[[], dict[str, float] | None] = getattr(state.state, "get_max_resources_from_cluster_config", dict)
+    room = int(max(there, (growth() or {}).get(kind, 0)))
     if workers > room:
         raise SettingError(
             f"--workers {workers}: each needs a {kind} and the cluster has {room}; use fewer, or add nodes to it"
