@@ -45,6 +45,18 @@ def horizon(monitor: Monitor) -> datetime:
     return ends if window is None else min(ends, window.end)
 
 
+def today(monitor: Monitor) -> datetime:
+    """Now, by a monitor's calendar: of a replay the time that it has come to, and since then as much as the clock.
+
+    So posts of long ago are as old as in their own days, and still grow old where a replay has ended or rests.
+    """
+    now, until = monitor.clock(), collected_until(monitor) if monitor.settings.by_event_time else None
+    if until is None:
+        return now
+    [noted] = monitor.records.journal.entries(1, action=REACHED)
+    return min(now, until + max(now - noted.at, timedelta(0)))
+
+
 def collected_until(monitor: Monitor) -> datetime | None:
     """Up to when a replay has collected with the list that holds, by the hour; None where that was never noted."""
     window = reached(monitor)

@@ -14,6 +14,7 @@ from klda.corpus.windows import parse_length
 from klda.monitor.backtest import sweep_backtests
 from klda.monitor.model_files import drop_models, sweep_models
 from klda.monitor.monitor import Monitor
+from klda.monitor.reached import today
 from klda.monitor.reports import withdraw_reports
 from klda.store import PostStore
 from klda.store.posts import GRACE
@@ -46,9 +47,9 @@ def forget(monitor: Monitor, store: PostStore, older_than: str | None = None, *,
     deleted = records.deletions.carry_out(store)
     expired: list[Window] = []
     if retention is not None:
-        before = monitor.clock() - parse_length(retention)
+        before = today(monitor) - parse_length(retention)
         expired = store.expire(before)
-        _drop_upload(monitor, before)
+        _drop_upload(monitor, monitor.clock() - parse_length(retention))  # known by when it came, not by its posts
         _withdraw(monitor, monitor.windowing.holding(before).start)
     sweep_models(monitor, grace)
     sweep_backtests(monitor)

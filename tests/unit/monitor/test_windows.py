@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -17,7 +18,7 @@ from klda.monitor.close import close, closed
 from klda.monitor.collect import Collector, collect
 from klda.monitor.export import export, window_at
 from klda.monitor.flow import flow, now
-from klda.monitor.monitor import Monitor, opened
+from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
 from klda.monitor.run import turn
 from klda.monitor.topics import learn_topics
@@ -27,6 +28,12 @@ from klda.sources.live import Burst
 from klda.sources.live.replay import Replay
 from klda.store.lock import only_writer
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row, weeks, write_posts
+
+
+def after(monitor: Monitor, length: timedelta) -> Monitor:
+    """The monitor, so much later."""
+    later = monitor.clock() + length
+    return replace(monitor, clock=lambda: later)
 
 
 def test_windows_close_at_their_end_and_once(collected: Monitor) -> None:
@@ -103,14 +110,27 @@ def test_old_windows_go_with_the_examples_that_show_them(proposed: Monitor) -> N
     saved = proposed.records.proposals.waiting()
     assert saved is not None
     assert any(reason.examples for reason in saved.proposal.reasons)
-    home = proposed.folder.path.parent
-    with opened(home, "health", clock=lambda: MONDAY + 5 * WEEK) as later:
-        assert [str(window) for window in vacuum(later, "21d").windows] == ["2026-01-05", "2026-01-12"]
-        assert [str(size.window) for size in later.posts().windows()] == ["2026-01-19"]
-        assert any(reason.examples for reason in later.records.proposals.get(saved.id).proposal.reasons)
-        vacuum(later, "14d")
-        assert not any(reason.examples for reason in later.records.proposals.get(saved.id).proposal.reasons)
-        assert later.records.volume.total() == 120, "posts that expire stay counted"
+    later = after(proposed, 2 * WEEK)
+    assert [str(window) for window in vacuum(later, "21d").windows] == ["2026-01-05", "2026-01-12"]
+    assert [str(size.window) for size in later.posts().windows()] == ["2026-01-19"]
+    assert any(reason.examples for reason in later.records.proposals.get(saved.id).proposal.reasons)
+    vacuum(later, "14d")
+    assert not any(reason.examples for reason in later.records.proposals.get(saved.id).proposal.reasons)
+    assert later.records.volume.total() == 120, "posts that expire stay counted"
+
+
+def test_a_replay_forgets_by_its_own_calendar(make: Make) -> None:
+    seconds, years_later = count(), MONDAY + 200 * WEEK
+    with make(weeks(3), clock=lambda: years_later + timedelta(seconds=next(seconds)), retention="7d") as monitor:
+        asyncio.run(collect(monitor, asyncio.Event()))
+        assert [str(size.window) for size in monitor.posts().windows()] == ["2026-01-12", "2026-01-19"]
+        assert [str(window) for window in vacuum(monitor).windows] == ["2026-01-12"], "the last week is over by now"
+
+
+def test_what_a_replay_left_grows_old_with_the_clock(collected: Monitor) -> None:
+    assert vacuum(after(collected, 5 * WEEK), "50d").windows == ()
+    assert len(vacuum(after(collected, 8 * WEEK), "50d").windows) == 3
+    assert collected.posts().windows() == []
 
 
 def test_nothing_expires_unless_the_settings_say_so(collected: Monitor) -> None:
@@ -121,9 +141,9 @@ def test_examples_of_old_windows_go_after_a_crash_too(proposed: Monitor, monkeyp
     with monkeypatch.context() as patched:
         patched.setattr("klda.monitor.vacuum._withdraw", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            vacuum(proposed, "1d")
+            vacuum(after(proposed, WEEK), "1d")
     assert proposed.posts().windows() == []
-    vacuum(proposed, "1d")
+    vacuum(after(proposed, WEEK), "1d")
     [saved] = proposed.records.proposals.newest()
     assert not any(reason.examples for reason in saved.proposal.reasons)
 
