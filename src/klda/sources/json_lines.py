@@ -49,7 +49,7 @@ def json_outcomes(
 def _event_data(event: bytes, data: bytes, mapping: Mapped, zone: tzinfo | None) -> Iterable[Outcome]:
     """What becomes of the data line of a server-sent event."""
     if event not in (b"", b"update", b"message"):
-        return parse_record({"event": event.decode("utf-8", "replace"), "payload": ""})
+        return parse_record({"event": event.decode("utf-8", "replace"), "payload": data.decode("utf-8", "replace")})
     try:
         record = orjson.loads(data)
     except orjson.JSONDecodeError:

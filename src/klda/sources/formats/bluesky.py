@@ -1,13 +1,14 @@
 """Bluesky Jetstream: v1 frames `{did, time_us, kind, commit}` and v2 frames `{$type: message, payload}`.
 
-Only commits that create an `app.bsky.feed.post` are posts. The time is the server's, not the client's claim.
+Only commits that create an `app.bsky.feed.post` are posts, and those that delete one take it back. The time is the
+server's, not the client's claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from klda.sources.formats.outcome import Bad, Row, Skip, checked
+from klda.sources.formats.outcome import Bad, Removal, Row, Skip, checked
 from klda.sources.formats.values import as_name, as_tags, items, part
 from klda.sources.reasons import (
     ACCOUNT,
@@ -24,6 +25,7 @@ from klda.sources.times import parse_time
 
 POST = "app.bsky.feed.post"
 
+_GONE = ("deleted", "takendown")  # accounts in other states may come back
 _EVENTS = {"identity": IDENTITY, "account": ACCOUNT}
 _OPERATIONS = {"delete": DELETE, "update": UPDATE}
 _COLLECTIONS = {
@@ -52,15 +54,20 @@ def parse(frame: Mapping[str, object]) -> Row | Skip | Bad:
 
 
 def _event(kind: str, event: Mapping[str, object], commit: Mapping[str, object], time: object) -> Row | Skip | Bad:
+    did, key = as_name(event.get("did")), as_name(commit.get("rkey"))
+    account = part(event, "account")
+    if did and account.get("active") is False and account.get("status") in _GONE:
+        return Removal(ACCOUNT, did, author=True)
     if kind != "commit":
         return Skip(_EVENTS.get(kind, OTHER_EVENT))
     collection, operation = commit.get("collection"), commit.get("operation")
+    if operation == "delete" and collection == POST and did and key:
+        return Removal(DELETE, f"at://{did}/{POST}/{key}")
     if operation != "create":
         return Skip(_OPERATIONS.get(str(operation), OTHER_EVENT))
     if collection != POST:
         return Skip(_COLLECTIONS.get(str(collection), OTHER_EVENT))
     record = part(commit, "record")
-    did, key = as_name(event.get("did")), as_name(commit.get("rkey"))
     if record.get("text") == "" and "embed" in record:
         return Skip(MEDIA_ONLY)
     languages = as_tags(record.get("langs"))

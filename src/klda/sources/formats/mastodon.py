@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from klda.sources.formats.outcome import Bad, Row, Skip, checked
+from klda.sources.formats.outcome import Bad, Edit, Removal, Row, Skip, checked
 from klda.sources.formats.values import as_count, as_name, as_tags, part
 from klda.sources.reasons import BROKEN_JSON, DELETE, MEDIA_ONLY, NOT_AN_OBJECT, OTHER_EVENT, UPDATE
 from klda.sources.times import parse_time
@@ -32,11 +32,19 @@ def parse_envelope(record: Mapping[str, object]) -> Row | Skip | Bad:
     """The outcome of one event; only `update` brings a new status, as an object or as JSON in a string.
 
     >>> parse_envelope({"event": "delete", "payload": "109"})
-    Skip(reason='delete')
+    Removal(reason='delete', id='109', author=False)
     """
     event, status = record.get("event"), record.get("payload")
-    if event != "update":
-        return Skip(_EVENTS.get(str(event), OTHER_EVENT))
+    if event == "delete" and (own := as_name(status)):
+        return Removal(DELETE, own)
+    outcome = _payload(status) if event in ("update", "status.update") else None
+    if event == "status.update" and isinstance(outcome, Row):
+        return Edit(UPDATE, outcome)
+    return outcome if outcome and event == "update" else Skip(_EVENTS.get(str(event), OTHER_EVENT))
+
+
+def _payload(status: object) -> Row | Skip | Bad:
+    """The outcome of the status in an event."""
     if isinstance(status, str):
         try:
             status = orjson.loads(status)

@@ -55,6 +55,21 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True)
+class Removal(Skip):
+    """A record that takes a post back; with `author`, all posts of an account, and `id` is what they call it."""
+
+    id: str
+    author: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edit(Skip):
+    """A record that brings the new text of a post; whoever reads an archive keeps what came first."""
+
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
 class Bad:
     """A record that should have been a post and cannot be used."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from klda.sources.formats.outcome import Bad, Row, Skip, checked
+from klda.sources.formats.outcome import Bad, Removal, Row, Skip, checked
 from klda.sources.formats.values import as_count, as_name, as_tags, part, unescaped, with_full_original
 from klda.sources.reasons import CONTROL, DELETE
 from klda.sources.times import parse_time
@@ -28,9 +28,12 @@ def parse(record: Mapping[str, object]) -> Row | Skip | Bad:
     >>> parse({**status, "user": {"screen_name": "anna"}}).author
     'anna'
     >>> parse({"delete": {"status": {"id_str": "7"}}})
-    Skip(reason='delete')
+    Removal(reason='delete', id='7', author=False)
     """
     if len(record) == 1:
+        gone = part(part(record, "delete"), "status")
+        if name := as_name(gone.get("id_str")) or as_name(gone.get("id")):
+            return Removal(DELETE, name)
         return Skip(DELETE if "delete" in record else CONTROL)
     user = part(record, "user")
     original = part(record, "retweeted_status")

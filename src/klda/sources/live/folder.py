@@ -3,7 +3,8 @@
 Lines are taken when they are complete, with their line feed. Files of other formats are taken when they have not
 changed for a moment; renaming a finished file into the folder is the safest way. Names that begin with a dot or end in
 `.tmp`, `.part` or `.partial` are left alone. The cursor holds, for each file in the folder, how far it was read. A file
-is known by how it begins, so that one that was renamed, or written anew with more at its end, is not read twice.
+is known by how it begins, so that one that was renamed, or written anew with more at its end, is not read twice. What
+lines of a platform delete or edit is followed; of files that are read whole only their posts are taken.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ import orjson
 from klda.errors import InputError, SettingError
 from klda.sources.files import MAX_LINE, find_files, opened
 from klda.sources.filetypes import FileType, file_type, is_object
-from klda.sources.formats.outcome import Bad, Row, Skip
+from klda.sources.formats.outcome import Bad, Skip
 from klda.sources.json_lines import json_outcomes
-from klda.sources.live.protocol import Burst, Health, Received
+from klda.sources.live.protocol import Burst, Event, Health, Received, event_of
 from klda.sources.live.replay import BURST, rows_of
 from klda.sources.reader import read_posts
 from klda.sources.reasons import FOREIGN_FILE, TOO_LONG
@@ -37,7 +38,7 @@ _HEAD = 4096  # bytes at its beginning by which a file is known
 Position = tuple[int | str, int, int]
 """Of a file: how it begins (earlier cursors: its inode), the size that was read to the end (-1 before), and how far it
 was read: bytes of a file of lines, posts of any other."""
-Part = tuple[list[Row], Position]
+Part = tuple[list[Event], Position]
 
 
 class Folder:
@@ -71,12 +72,11 @@ class Folder:
             for name, path in found.items():
                 parts = self._new(path, done.get(name))
                 while (part := await asyncio.to_thread(next, parts, None)) is not None:
-                    rows, done[name] = part
+                    events, done[name] = part
                     idle = False
-                    events = tuple(map(Received, rows))
                     for event in events:
                         self.health.count(event)
-                    yield Burst(events, orjson.dumps(done).decode())
+                    yield Burst(tuple(events), orjson.dumps(done).decode())
             if idle:
                 await asyncio.sleep(self._every)
 
@@ -146,7 +146,7 @@ class Folder:
             for start in range(0, fresh.num_rows, BURST):
                 rows = rows_of(fresh.slice(start, BURST))
                 at += len(rows)
-                yield rows, (known, -1, at)
+                yield [Received(row) for row in rows], (known, -1, at)
         self.health.bad.update(reader.report.bad)
         self.health.skipped.update(reader.report.skipped)
         yield [], (known, size, at)
@@ -162,25 +162,26 @@ class Folder:
                 whole, feed, held = (held + piece).rpartition(b"\n")
                 if feed:
                     at += len(whole) + 1
-                    yield self._rows(whole.split(b"\n")), (_beginning(path, at), -1, at)
+                    yield self._events(whole.split(b"\n")), (_beginning(path, at), -1, at)
                 elif len(held) > MAX_LINE:
                     at += len(held)
                     held = b""
                     self.health.reject(Bad(TOO_LONG))
             if held and settled and is_object(held):
                 at += len(held)
-                yield self._rows([held]), (_beginning(path, at), at, at)
+                yield self._events([held]), (_beginning(path, at), at, at)
             elif at == size:
                 yield [], (_beginning(path, at), size, at)
 
-    def _rows(self, lines: list[bytes]) -> list[Row]:
-        rows = []
+    def _events(self, lines: list[bytes]) -> list[Event]:
+        events: list[Event] = []
         for _, outcome in json_outcomes(enumerate(lines, 1)):
-            if isinstance(outcome, Row):
-                rows.append(outcome)
+            event = event_of(outcome)
+            if isinstance(event, Skip | Bad):
+                self.health.reject(event)
             else:
-                self.health.reject(outcome)
-        return rows
+                events.append(event)
+        return events
 
 
 def _grows(path: Path) -> bool:

@@ -23,12 +23,12 @@ from websockets.typing import Subprotocol
 
 from klda.errors import SettingError, SourceError
 from klda.sources.formats import bluesky
-from klda.sources.formats.outcome import Bad, Row, Skip
-from klda.sources.formats.values import as_name, part
+from klda.sources.formats.outcome import Bad, Skip
+from klda.sources.formats.values import part
 from klda.sources.live.addresses import outside
 from klda.sources.live.buffer import Buffer, buffered
 from klda.sources.live.http import asked_wait
-from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
+from klda.sources.live.protocol import Burst, Event, Gap, Health, event_of
 from klda.sources.live.recent import Recent
 from klda.sources.live.reconnect import Backoff, Busy, reconnecting
 from klda.sources.reasons import BROKEN_JSON, DAMAGED, NOT_AN_OBJECT, OTHER_EVENT, TOO_LONG
@@ -44,7 +44,6 @@ SILENCE = timedelta(hours=1)
 _PATHS = {1: "/subscribe", 2: "/xrpc/network.bsky.jetstream.subscribeEvents"}
 _TOO_BIG = 1009  # close code of a frame over the limit
 _TRANSIENT = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
-_GONE = ("deleted", "takendown")  # accounts in other states may come back
 _SILENCE = SILENCE // timedelta(microseconds=1)
 
 
@@ -243,20 +242,11 @@ class _Reading:
 
 def _event(record: Mapping[str, Any], health: Health) -> Event | None:
     """What a frame brings; None when it is counted and brings nothing."""
-    outcome = bluesky.parse(record) if bluesky.recognises(record) else Skip(OTHER_EVENT)
-    if isinstance(outcome, Row):
-        return Received(outcome)
-    event = part(record, "payload") or record
-    commit = part(record, "commit") or event
-    if commit.get("operation") == "delete" and commit.get("collection") == bluesky.POST:
-        did, key = as_name(event.get("did")), as_name(commit.get("rkey"))
-        if did and key:
-            return Deleted(f"at://{did}/{bluesky.POST}/{key}")
-    account = part(event, "account")
-    if account.get("active") is False and account.get("status") in _GONE and (did := as_name(event.get("did"))):
-        return Deleted(did, author=True)
-    health.reject(outcome)
-    return None
+    event = event_of(bluesky.parse(record) if bluesky.recognises(record) else Skip(OTHER_EVENT))
+    if isinstance(event, Skip | Bad):
+        health.reject(event)
+        return None
+    return event
 
 
 def _moment(record: Mapping[str, Any]) -> int | None:

@@ -1,8 +1,8 @@
 """A Kafka topic of posts as JSON, in any form that `read_posts` knows, one record a message.
 
 The cursor is the next offset of each partition and the time it was reached, kept by whoever stores the posts; nothing
-is committed to Kafka. A message without a value (a tombstone) deletes the post whose id is its key. Partitions that are
-added later are found at the next start.
+is committed to Kafka. A message without a value (a tombstone) deletes the post whose id is its key; what messages of a
+platform delete or edit is followed, too. Partitions that are added later are found at the next start.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 import orjson
 
 from klda.errors import MissingExtraError, SettingError, SourceError
-from klda.sources.formats.outcome import Bad, Outcome, Row
+from klda.sources.formats.outcome import Bad, Outcome, Skip
 from klda.sources.live.addresses import outside
-from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, Received
+from klda.sources.live.protocol import Burst, Deleted, Event, Gap, Health, event_of
 from klda.sources.reasons import BROKEN_JSON, NUL_BYTES, TOO_LONG
 from klda.sources.recognise import parse_record
 from klda.types import KeywordSet
@@ -153,13 +153,13 @@ class Kafka:
                 self.health.reject(Bad(NUL_BYTES, "key"))
             else:
                 found.append(Deleted(key.decode("utf-8", "replace")))
-        for outcome in () if value is None else _outcomes(value):
-            if isinstance(outcome, Row):
-                found.append(Received(outcome))
+        for event in map(event_of, () if value is None else _outcomes(value)):
+            if isinstance(event, Skip | Bad):
+                self.health.reject(event)
             else:
-                self.health.reject(outcome)
-        for event in found:
-            self.health.count(event)
+                found.append(event)
+        for one in found:
+            self.health.count(one)
         return found
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from klda.sources.formats.outcome import Bad, Row, Skip
+from klda.sources.formats.outcome import Bad, Edit, Outcome, Removal, Row, Skip
+from klda.sources.reasons import NUL_BYTES
 from klda.types import KeywordSet, Post
 
 
@@ -91,6 +92,24 @@ class Health:
     def reject(self, outcome: Bad | Skip) -> None:
         """Counts what is not a post."""
         (self.bad if isinstance(outcome, Bad) else self.skipped)[outcome.reason] += 1
+
+
+def event_of(outcome: Outcome) -> Received | Deleted | Skip | Bad:
+    """What a record brings to a stream: a post, its new text, a deletion; the outcome itself where it is none of them.
+
+    >>> event_of(Removal("delete", "1"))
+    Deleted(id='1', author=False)
+    """
+    match outcome:
+        case Row():
+            return Received(outcome)
+        case Edit(row=row):
+            return Received(row, edited=True)
+        case Removal(id=gone) if "\0" in gone:  # no post can have such an id
+            return Bad(NUL_BYTES, "id", gone)
+        case Removal(id=gone, author=author):
+            return Deleted(gone, author)
+    return outcome
 
 
 class Source(Protocol):

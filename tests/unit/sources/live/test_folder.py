@@ -16,7 +16,7 @@ import pytest
 
 from klda.errors import SettingError
 from klda.sources.live.folder import Folder
-from klda.sources.live.protocol import Received
+from klda.sources.live.protocol import Deleted, Event, Received
 
 
 def line(number: int) -> bytes:
@@ -30,15 +30,22 @@ class IdleError(Exception):
 def taken(folder: Folder, cursor: str | None = None) -> tuple[list[str], str | None]:
     """The ids that are there to be taken until there is nothing more to do, and the cursor after them."""
 
-    async def take() -> tuple[list[str], str | None]:
-        ids: list[str] = []
+    found, at = handed_out(folder, cursor)
+    return [event.row.id for event in found if isinstance(event, Received)], at
+
+
+def handed_out(folder: Folder, cursor: str | None) -> tuple[list[Event], str | None]:
+    """What there is to be taken until there is nothing more to do, and the cursor after it."""
+
+    async def take() -> tuple[list[Event], str | None]:
+        found: list[Event] = []
         at = cursor
         with suppress(IdleError), patch("klda.sources.live.folder.asyncio.sleep", side_effect=IdleError):
             async with aclosing(folder.bursts(cursor)) as bursts:
                 async for burst in bursts:
-                    ids += [event.row.id for event in burst.events if isinstance(event, Received)]
+                    found += burst.events
                     at = burst.cursor
-        return ids, at
+        return found, at
 
     return asyncio.run(take())
 
@@ -147,6 +154,44 @@ def test_foreign_files_and_broken_lines_are_counted_and_passed_over(folder: Fold
     assert sum(folder.health.bad.values()) == 2
     (tmp_path / "empty.jsonl").write_bytes(line(3))
     assert taken(folder, cursor)[0] == ["3"]
+
+
+def test_what_lines_delete_or_edit_is_followed(folder: Folder, tmp_path: Path) -> None:
+    post = {"collection": "app.bsky.feed.post", "rkey": "k1"}
+    created = post | {"operation": "create", "record": {"text": "post"}}
+    frame = {"did": "did:plc:a", "time_us": 1_767_607_200_000_000, "kind": "commit"}
+    gone = {"did": "did:plc:b", "kind": "account", "account": {"active": False, "status": "deleted"}}
+    status = {"id": "101", "created_at": "2026-01-05T10:00:00Z", "content": "<p>first</p>", "account": {"acct": "a"}}
+    (tmp_path / "posts.jsonl").write_bytes(
+        b"\n".join(
+            map(
+                orjson.dumps,
+                [
+                    frame | {"commit": created},
+                    frame | {"commit": post | {"operation": "delete"}},
+                    gone,
+                    {"event": "update", "payload": status},
+                    {"event": "status.update", "payload": status | {"content": "second"}},
+                    {"event": "delete", "payload": "101"},
+                    {"delete": {"status": {"id_str": "7"}}},
+                ],
+            )
+        )
+        + b"\nevent: delete\ndata: 102\n"
+    )
+    name = "at://did:plc:a/app.bsky.feed.post/k1"
+    told = [(e.row.text, e.edited) if isinstance(e, Received) else e for e in handed_out(folder, None)[0]]
+    assert told == [
+        ("post", False),
+        Deleted(name),
+        Deleted("did:plc:b", author=True),
+        ("first", False),
+        ("second", True),
+        Deleted("101"),
+        Deleted("7"),
+        Deleted("102"),
+    ]
+    assert folder.health.deleted == 5
 
 
 def test_a_folder_must_exist_and_a_cursor_be_one_of_its_own(folder: Folder, tmp_path: Path) -> None:

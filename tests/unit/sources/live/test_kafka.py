@@ -87,6 +87,15 @@ def test_tombstones_delete_and_hostile_messages_are_counted(broker: tuple[Any, s
     assert sum(source.health.bad.values()) == len(hostile)
 
 
+def test_what_messages_delete_is_deleted(broker: tuple[Any, str]) -> None:
+    producer, servers = broker
+    gone = [{"event": "delete", "payload": payload} for payload in ("101", "1\0")]
+    send(producer, "deletions", *(("key", message) for message in gone))
+    source = Kafka(servers, topic="deletions", options=FAST)
+    assert take(source, 1)[0] == [Deleted("101")]
+    assert source.health.bad == {"NUL bytes": 1}
+
+
 def test_what_kafka_dropped_before_it_was_read_is_a_recorded_gap(broker: tuple[Any, str]) -> None:
     producer, servers = broker
     send(producer, "dropped", ("1", record(1)))
