@@ -4,16 +4,45 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import Any
+
+_CTRL_C = frozenset({signal.SIGINT})
 
 
 def spawned(workers: int, prepare: Callable[[], None]) -> ProcessPoolExecutor:
     """A pool of so many processes, each of which calls `prepare` first; they end with this one, however it ends."""
     # Spawned, not forked: torch, Arrow and Polars have threads that a fork would lose.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(prepare,))
+    return _Pool(workers, mp_context=context, initializer=_begin, initargs=(prepare,))
+
+
+class _Pool(ProcessPoolExecutor):
+    """Processes that heed Ctrl-C only while they work on a task, which then fails; at other times they would fill the
+    screen with where they were."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)  # a process that starts inherits it
+        try:
+            return super().submit(_interruptible, fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _interruptible(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What the function returns; after a Ctrl-C no task is begun any more, as some are handed out ahead."""
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
+        return fn(*args, **kwargs)
+    except KeyboardInterrupt:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
+        signal.raise_signal(signal.SIGINT)  # held back until the next task
+        raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
 
 
 def _begin(prepare: Callable[[], None]) -> None:

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 WAITS = """
 import os, sys, time
 from klda.corpus.processes import spawned
@@ -22,7 +24,7 @@ def stay(_):
 
 if __name__ == "__main__":
     with spawned(2, nothing) as pool:
-        list(pool.map(stay, range(2)))
+        list(pool.map(stay, range(6)))
 """
 
 
@@ -38,6 +40,24 @@ def test_processes_end_with_the_one_that_was_killed(tmp_path: Path) -> None:
         while any(_alive(worker) for worker in workers) and time.monotonic() < deadline:
             time.sleep(0.05)
     assert not any(_alive(worker) for worker in workers)
+
+
+@pytest.mark.parametrize("working", [False, True])
+def test_an_interrupt_ends_processes_at_once_and_without_a_word(tmp_path: Path, working: bool) -> None:
+    script = tmp_path / "waits.py"
+    script.write_text(WAITS if working else WAITS.replace("    pass", "    print(flush=True); time.sleep(1)"))
+    running = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a terminal tells all processes of a command
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline()
+    os.killpg(running.pid, signal.SIGINT)
+    _, told = running.communicate(timeout=60)
+    assert told.count("Traceback") == 1, "that of the process that was asked to stop"
 
 
 def _alive(process: int) -> bool:
