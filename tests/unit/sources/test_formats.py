@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from klda.sources import PostReader, read_posts
+from klda.sources.formats import x_v1, x_v2
 from klda.sources.formats.outcome import Row
 from klda.sources.recognise import parse_record
 from klda.types import Post
@@ -70,6 +71,22 @@ def test_x_v2_stream_finds_authors_and_originals_beside_the_data() -> None:
     assert (repost.text, repost.author) == ("RT @carla: Solar power at home #solar & wind", "dora")
     assert repost.repost_of == first.id
     assert dict(reader.report.skipped) == {"keep-alive": 1, "control message": 1}
+
+
+def test_a_repost_on_x_has_the_hashtags_of_its_original() -> None:
+    cut, whole = {"hashtags": []}, {"hashtags": [{"text": "flu", "tag": "flu"}]}
+    old = {"id_str": "2", "created_at": "Wed Oct 10 20:19:24 +0000 2018", "text": "RT @a: Stay", "user": {}}
+    long = {"id_str": "1", "text": "Stay", "extended_tweet": {"full_text": "Stay at home #flu", "entities": whole}}
+    row = x_v1.parse({**old, "entities": cut, "retweeted_status": long})
+    assert isinstance(row, Row)
+    assert row.hashtags == ("flu",)
+    new = {"id": "2", "created_at": "2022-12-06T05:34:56Z", "text": "RT @a: Stay", "entities": cut}
+    row = x_v2.parse(
+        new | {"referenced_tweets": [{"type": "retweeted", "id": "1"}]},
+        tweets={"1": {"id": "1", "text": "Stay at home #flu", "entities": whole}},
+    )
+    assert isinstance(row, Row)
+    assert row.hashtags == ("flu",)
 
 
 def test_each_tweet_of_an_x_v2_page_is_a_line() -> None:

@@ -40,7 +40,8 @@ def parse(record: Mapping[str, object]) -> Row | Skip | Bad:
     text = _text(record)
     if original:
         text = with_full_original(text, _text(original))
-    entities = part(part(record, "extended_tweet"), "entities") or part(record, "entities")
+    said = original or record  # the entities of a repost are cut off with its text
+    entities = part(part(said, "extended_tweet"), "entities") or part(said, "entities") or part(record, "entities")
     return checked(
         as_name(record.get("id_str")) or as_name(record.get("id")),
         parse_time(record.get("created_at")),

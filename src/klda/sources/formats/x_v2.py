@@ -65,11 +65,12 @@ def parse(tweet: Record, users: Expansions = _NONE, tweets: Expansions = _NONE) 
     about_author = part(author, "public_metrics")
     metrics = part(tweet, "public_metrics")
     text = _text(tweet)
-    original = None
+    original, tags = None, _tags(tweet)
     for reference in items(tweet, "referenced_tweets"):
         if reference.get("type") == "retweeted":
             original = as_name(reference.get("id")) or ""
-            text = with_full_original(text, _text(tweets.get(original) or reference))
+            said = tweets.get(original) or reference
+            text, tags = with_full_original(text, _text(said)), _tags(said) or tags  # both are cut off in a repost
     return checked(
         as_name(tweet.get("id")),
         parse_time(tweet.get("created_at")),
@@ -77,7 +78,7 @@ def parse(tweet: Record, users: Expansions = _NONE, tweets: Expansions = _NONE) 
         as_name(author.get("username")) or author_id,
         as_name(tweet.get("lang")),
         original,
-        as_tags((part(part(tweet, "note_tweet"), "entities") or part(tweet, "entities")).get("hashtags"), "tag"),
+        tags,
         as_count(metrics.get("retweet_count")),
         as_count(metrics.get("like_count")),
         as_count(metrics.get("reply_count")),
@@ -87,6 +88,11 @@ def parse(tweet: Record, users: Expansions = _NONE, tweets: Expansions = _NONE) 
         as_count(about_author.get("tweet_count")),
         as_count(about_author.get("like_count")),
     )
+
+
+def _tags(tweet: Record) -> tuple[str, ...]:
+    entities = part(part(tweet, "note_tweet"), "entities") or part(tweet, "entities")
+    return as_tags(entities.get("hashtags"), "tag")
 
 
 def _text(tweet: Record) -> object:
