@@ -31,6 +31,8 @@ def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
         words = next(csv.reader([text], skipinitialspace=True), [])
     found = [" ".join(word.split()) for word in words]
     keywords = KeywordSet.of(*(word for word in found if word))
+    if not keywords and not text:
+        raise SettingError(f'no keywords given; write for example {option} health,drug,"computer virus"')
     if not keywords:
         raise SettingError(f'{option}: no keyword in {text!r}; write for example {option} health,drug,"computer virus"')
     return keywords

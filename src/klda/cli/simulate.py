@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -34,4 +35,5 @@ def simulate(
         return
     rows = [(subject.name, ", ".join(subject.keywords)) for subject in world.subjects]
     print_table(f"{n_posts:,} posts in {out}", ("subject", "first keywords"), rows)
-    typer.echo(f"From week {breaking.week + 1} on, {breaking.subject} gains {', '.join(breaking.words[:6])}, …")
+    gains = f"From week {breaking.week + 1} on, {breaking.subject} gains {', '.join(breaking.words[:6])}, …"
+    typer.echo(fill(gains, 80))

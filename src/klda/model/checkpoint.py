@@ -58,6 +58,8 @@ def read(folder: Path, name: str) -> tuple[dict[str, torch.Tensor], dict[str, An
         if Path(weights).name != weights:
             raise FormatError(f"{path}: names a file outside its folder ({weights}); do not use it")
         content = (folder / weights).read_bytes()
+    except NotADirectoryError as error:
+        raise FormatError(f"{folder}: is a file; give the folder of a {name}, as klda train writes it") from error
     except FileNotFoundError as error:
         raise FormatError(f"{error.filename}: missing; {folder} holds no complete {name}") from error
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
