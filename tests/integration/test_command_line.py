@@ -133,7 +133,9 @@ def test_recommend_from_files_to_rules(klda, posts, tmp_path):
     assert result.exit_code == 0, result.output
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert {row["action"] for row in rows} <= {"keep", "add", "drop", "hold"}
+    assert all(float(row["posts_low"]) <= float(row["posts_high"]) for row in rows)
     proposal = read_proposal(saved)
+    assert all(f"Note: {note}" in result.stderr for note in proposal.notes)
     assert 1 <= len(proposal.next_keywords) <= 7
     assert "<html" in page.read_text(encoding="utf-8")
     for platform in ("x-v1", "x-v2", "bluesky", "mastodon"):

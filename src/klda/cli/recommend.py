@@ -11,9 +11,10 @@ import typer
 from klda.cli import options as o
 from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
-from klda.cli.progress import progress_bar
+from klda.cli.progress import progress_bar, say
 from klda.policies.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.policies.proposal import Action, Proposal
+from klda.types import Estimate
 
 ORDER: tuple[Action, ...] = ("keep", "add", "drop", "hold")
 
@@ -143,7 +144,8 @@ def show(proposal: Proposal, output: ListFormat) -> None:
         return
     reasons = sorted(proposal.reasons, key=lambda reason: ORDER.index(reason.action))
     if output is ListFormat.csv:
-        header = ("action", "keyword", "forms", "frequency", "expected_posts", "divergence", "reason")
+        intervals = ("expected_posts", "posts_low", "posts_high", "divergence", "divergence_low", "divergence_high")
+        header = ("action", "keyword", "forms", "frequency", *intervals, "gained", "lost", "reason")
         print_csv(
             header,
             (
@@ -152,13 +154,17 @@ def show(proposal: Proposal, output: ListFormat) -> None:
                     r.keyword.text,
                     " ".join(r.keyword.forms),
                     r.frequency,
-                    r.expected_posts and round(r.expected_posts.mean),
-                    r.divergence and round(r.divergence.mean, 4),
+                    *_rounded(r.expected_posts),
+                    *_rounded(r.divergence, 4),
+                    ", ".join(r.gained),
+                    ", ".join(r.lost),
                     r.text,
                 )
                 for r in reasons
             ),
         )
+        for note in proposal.notes:
+            say(f"Note: {note}")
         return
     rows = [(r.action, r.keyword.text, r.expected_posts and round(r.expected_posts.mean), r.text) for r in reasons]
     window = f" for {proposal.window[:10]}" if proposal.window else ""
@@ -171,3 +177,9 @@ def show(proposal: Proposal, output: ListFormat) -> None:
         out.print(f"Expected posts: {text}", highlight=False)
     for note in proposal.notes:
         out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
+
+
+def _rounded(estimate: Estimate | None, digits: int | None = None) -> tuple[float | None, ...]:
+    """The mean of an estimate and the ends of its interval."""
+    values = (None, None, None) if estimate is None else (estimate.mean, estimate.low, estimate.high)
+    return tuple(None if value is None else round(value, digits) for value in values)
