@@ -59,7 +59,7 @@ def backtest(
     from klda.evaluation.backtest import BacktestSettings, run, tasks
     from klda.evaluation.open_loop import HISTORIES
     from klda.evaluation.subjects import load_subjects
-    from klda.evaluation.summary import closed_summary, open_summary
+    from klda.evaluation.summary import CHANCE, closed_summary, open_summary
 
     if history not in HISTORIES:
         raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")
@@ -73,7 +73,7 @@ def backtest(
         )
         names = policy_names(policies, closed_loop=closed_loop)
         settings = BacktestSettings(
-            policies=names,
+            policies=names if closed_loop else tuple(dict.fromkeys((*names, CHANCE))),  # for skill
             loop="closed" if closed_loop else "open",
             weeks=weeks,
             tops=list_sizes(top),
@@ -133,6 +133,7 @@ def _print_open(summary: dict[str, Any], tops: tuple[int, ...]) -> None:
             rows = [(name, *(entry[m][top] for m in measures)) for name, entry in part["policies"].items()]
             ceiling = estimate_text(part["ceiling"][top])
             print_table(f"{cases}, top {top}, {reading}; ceiling {ceiling}", ("policy", *measures), rows)
+    print_unanswered(summary["unanswered"])
     if summary["n_left_out"]:
         few = _cases(summary["n_left_out"])
         out.print(f"Left out for fewer than 30 frequent candidates: {few}.", style="dim", highlight=False)
@@ -149,6 +150,13 @@ def _print_closed(summary: dict[str, Any]) -> None:
         rows = [(name, *(entry[m] for m in measures)) for name, entry in of_subject.items()]
         print_table(subject, ("policy", *measures), rows)
     out.print("Intervals are 95 %.", style="dim", highlight=False)
+
+
+def print_unanswered(unanswered: dict[str, Any]) -> None:
+    """Prints which policies could not answer in all cases, and why: a table has no row for one that never did."""
+    for name, told in unanswered.items():
+        answered = f"{name} answered {told['answered']} of {_cases(told['cases'])}"
+        out.print(f"{answered}: {told['error']}", style="dim", markup=False, highlight=False)
 
 
 def _cases(n: int) -> str:

@@ -10,6 +10,7 @@ import typer
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import parse_mapping
+from klda.cli.backtest import print_unanswered
 from klda.cli.output import Format, out, print_json, print_table
 from klda.cli.progress import console, progress_bar
 
@@ -59,6 +60,7 @@ def study(
     from klda.evaluation.studies import StudyTask, run_study
     from klda.evaluation.study_tables import study_tables
     from klda.evaluation.subjects import load_subjects
+    from klda.evaluation.summary import unanswered
 
     chosen = load_subjects(subjects, split)
     names = policy_names(policies)
@@ -87,11 +89,14 @@ def study(
     order = [subject.name for subject in chosen]
     results.sort(key=lambda case: (case["week"], order.index(case["subject"])))
     tables = study_tables(study.value, results, settings.tops, seed=seed)
+    missing = unanswered(results, names)
     if output is Format.json:
-        print_json({"study": study.value, "tables": [table.to_dict() for table in tables], "cases": results})
+        plain = [table.to_dict() for table in tables]
+        print_json({"study": study.value, "tables": plain, "unanswered": missing, "cases": results})
         return
     for table in tables:
         print_table(table.title, table.columns, table.rows)
+    print_unanswered(missing)
     for case in results:
         if "error" in case:
             out.print(f"{case['subject']}, {case['week']}: left out: {case['error']}", style="dim", markup=False)

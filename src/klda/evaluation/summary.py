@@ -12,6 +12,8 @@ from klda.evaluation.metrics import skill
 from klda.selection.arrays import Floats
 from klda.types import Estimate
 
+CHANCE = "random"
+"""The policy that is the zero of every skill."""
 LOOP_MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
 
 
@@ -23,14 +25,28 @@ def open_summary(cases: Sequence[Plain], policies: Sequence[str], tops: Sequence
         "corrected": _reading_summary(counted, policies, tops, "corrected", seed),
         "n_cases": len(counted),
         "n_left_out": len(cases) - len(counted),
+        "unanswered": unanswered(counted, policies),
         "cases": list(cases),
     }
+
+
+def unanswered(cases: Sequence[Plain], policies: Sequence[str]) -> Plain:
+    """By policy that could not answer in all cases: in how many of how many it did, and what it said first."""
+    found: Plain = {}
+    for name in policies:
+        answers = [case["answers"][name] for case in cases if name in case.get("answers", {})]
+        errors = [answer["error"] for answer in answers if "error" in answer]
+        if errors:
+            found[name] = {"answered": len(answers) - len(errors), "cases": len(answers), "error": errors[0]}
+    return found
 
 
 def _reading_summary(
     cases: Sequence[Plain], policies: Sequence[str], tops: Sequence[int], reading: str, seed: int
 ) -> Plain:
-    names = [name for name in policies if any(_scores(case, name, reading, tops[0]) for case in cases)]
+    asked = dict.fromkeys((*policies, CHANCE))  # chance is what skill is held against, also where nobody asked for it
+    answered = [name for name in asked if any(_scores(case, name, reading, tops[0]) for case in cases)]
+    names = [name for name in policies if name in answered]
     result: Plain = {
         "policies": {name: {"accuracy": {}, "coverage": {}, "keyword_accuracy": {}, "skill": {}} for name in names},
         "ceiling": {},
@@ -38,13 +54,13 @@ def _reading_summary(
         "n_comparisons": len(names) * (len(names) - 1) * len(tops),
     }
     for top in tops:
-        grid = _grid(cases, names, reading, top)
+        grid = _grid(cases, answered, reading, top)
         result["ceiling"][str(top)] = plain(mean(grid, "ceiling", seed))
         for name in names:
             entry = result["policies"][name]
             for measure in ("accuracy", "coverage", "keyword_accuracy"):
                 entry[measure][str(top)] = plain(mean(grid, f"{name}/{measure}", seed))
-            entry["skill"][str(top)] = plain(_skill(grid, name, seed)) if "random" in names else None
+            entry["skill"][str(top)] = plain(_skill(grid, name, seed)) if CHANCE in answered else None
             for other in names:
                 if other != name:
                     gain = _difference(grid, f"{name}/accuracy", f"{other}/accuracy", seed)
@@ -70,7 +86,7 @@ def _scores(case: Plain, name: str, reading: str, top: int) -> Mapping[str, floa
 
 def _skill(grid: Grid, name: str, seed: int) -> Estimate:
     """Skill on the cases that the policy answered: chance and ceiling are those of the same cases."""
-    measures = (f"{name}/accuracy", "random/accuracy", "ceiling")
+    measures = (f"{name}/accuracy", f"{CHANCE}/accuracy", "ceiling")
 
     def statistic(means: Mapping[str, Floats]) -> Floats:
         values = zip(*(means[measure] for measure in measures), strict=True)

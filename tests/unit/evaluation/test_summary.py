@@ -42,6 +42,20 @@ def test_skill_is_held_against_chance_and_ceiling_of_the_cases_that_were_answere
     assert policies["random"]["skill"]["2"]["mean"] == 0
 
 
+def test_skill_is_known_where_nobody_asked_for_chance():
+    cases = [case("a", "1", ours=0.6, theirs=0.5, random=0.3, ceiling=0.7)]
+    found = open_summary(cases, ("ours",), [2])
+    assert list(found["policies"]) == ["ours"]
+    assert found["policies"]["ours"]["skill"]["2"]["mean"] == pytest.approx(0.75)
+
+
+def test_a_policy_that_could_not_answer_is_told_with_its_reason():
+    cases = [case("a", week, ours=0.6, theirs=None, random=0.1, ceiling=0.7) for week in "12"]
+    cases[0]["answers"]["theirs"] = {"error": "no reposts", "scores": {}}
+    found = open_summary(cases, POLICIES, [2])
+    assert found["unanswered"] == {"theirs": {"answered": 1, "cases": 2, "error": "no reposts"}}
+
+
 def test_policies_that_never_answered_the_same_case_are_not_compared():
     cases = [
         case("a", "1", ours=0.6, theirs=None, random=0.1, ceiling=0.7),

@@ -88,5 +88,5 @@ def test_a_folder_called_ray_is_a_model_only_where_ray_wrote_it(tmp_path: Path, 
 def test_a_file_in_place_of_the_folder_is_told(tmp_path: Path):
     file = tmp_path / "posts.jsonl"
     file.touch()
-    with pytest.raises(FormatError, match="posts.jsonl: is a file; give the folder of a model"):
+    with pytest.raises(FormatError, match="is a file; give the folder of a model"):
         checkpoint.read(file, "model")
