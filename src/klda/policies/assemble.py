@@ -16,6 +16,8 @@ from klda.selection.arrays import Floats, Ints
 from klda.selection.interval import Interval
 from klda.types import Estimate, KeywordSet
 
+_NONE: Ints = np.array([], dtype=np.int64)
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -48,6 +50,7 @@ def assemble(
     distance_from_subject: float | None = None,
     frontier: Sequence[FrontierPoint] = (),
     notes: Sequence[str] = (),
+    required: Ints = _NONE,
 ) -> Proposal:
     """The proposal to use the candidates at `chosen` next; `ranked` is the policy's order, `held` holds some back."""
     current = evidence.keywords(evidence.current)
@@ -62,12 +65,12 @@ def assemble(
         keep=next_list & current,
         add=next_list - current,
         drop=current - next_list,
-        reasons=reasons_for(evidence, chosen, findings or {}, held or {}, at_least=at_least),
+        reasons=reasons_for(evidence, chosen, findings or {}, held or {}, at_least=at_least, required=required),
         expected_posts=evidence.expected_posts(chosen) if len(chosen) else None,
         at_least=at_least,
         distance_from_subject=distance_from_subject,
         frontier=tuple(frontier),
-        notes=(*notes, *_silent_keywords(evidence), *_untested_intervals(findings or {})),
+        notes=(*notes, *_silent_keywords(evidence, required), *_untested_intervals(findings or {})),
         window=evidence.history.windows[-1].end.isoformat(),
     )
 
@@ -106,12 +109,15 @@ def reasons_for(
     held: Mapping[int, str],
     *,
     at_least: bool = False,
+    required: Ints = _NONE,
 ) -> tuple[Reason, ...]:
     """Why each keyword of a choice is kept or added, each that is missing from it dropped, and some held back.
 
-    `at_least` says that the posts of added ones are those that today's list brings anyway.
+    `at_least` says that the posts of added ones are those that today's list brings anyway; `required` ones have no say.
     """
     current = facts.current.tolist()
+    asked_for = {column: findings.get(column, Finding()).after("required") for column in required.tolist()}
+    findings = {**findings, **asked_for}
     actions: list[tuple[Action, list[int]]] = [
         ("keep", [column for column in chosen.tolist() if column in current]),
         ("add", [column for column in chosen.tolist() if column not in current]),
@@ -161,12 +167,12 @@ def in_words(posts: Estimate, window: timedelta) -> str:
     return f"about {n} post{'' if n == '1' else 's'} {often}"
 
 
-def _silent_keywords(evidence: Evidence) -> list[str]:
-    """Notes on current keywords that no post of the history carries."""
+def _silent_keywords(evidence: Evidence, required: Ints) -> list[str]:
+    """Notes on current and required keywords that no post of the history carries."""
     seen = np.unique(evidence.history.observed.values)
     return [
         f"no post carries the keyword {evidence.candidates[column].text!r}; check how it is written"
-        for column in evidence.current.tolist()
+        for column in dict.fromkeys([*evidence.current.tolist(), *required.tolist()])
         if column not in seen
     ]
 

@@ -212,7 +212,8 @@ def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> 
         chosen = choose_set(choices.problem, limits, novelty=novelty, current=choices.current).keywords
     check_some(chosen)
     score = choices.problem.score(chosen)
-    role = roles(choices.current, choices.distances, choices.problem, chosen, limits)
+    alone = [column for column in chosen.tolist() if not choices.findings[column].text]
+    role = roles([*choices.current.tolist(), *alone], choices.distances, choices.problem, chosen, limits)
     said = dict(enumerate(choices.findings)) | role
     wanted, current = choices.keywords(chosen), choices.keywords(choices.current)
     return Selection(
@@ -220,7 +221,9 @@ def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> 
         keep=wanted & current,
         add=wanted - current,
         drop=current - wanted,
-        reasons=reasons_for(choices, chosen, said, {column: choices.held[column] for column in choices.listed}),
+        reasons=reasons_for(
+            choices, chosen, said, {column: choices.held[column] for column in choices.listed}, required=limits.required
+        ),
         expected_posts=choices.expected_posts(chosen),
         retention=score.retention,
         new_ground=score.novelty,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from klda.policies.assemble import Finding
@@ -53,13 +55,15 @@ def explain(
     return findings
 
 
-def roles(current: Ints, distances: Floats, problem: SetProblem, chosen: Ints, limits: Limits) -> dict[int, Finding]:
-    """The finding on every current keyword: what it holds that the rest of the chosen list does not."""
+def roles(
+    columns: Iterable[int], distances: Floats, problem: SetProblem, chosen: Ints, limits: Limits
+) -> dict[int, Finding]:
+    """The finding on each of these keywords: what it holds that the rest of the chosen list does not."""
     return {
         column: Finding(
             _role(problem, column, chosen, limits), distance_from_subject=round(float(distances[column]), 3)
         )
-        for column in current.tolist()
+        for column in columns
     }
 
 
@@ -98,9 +102,8 @@ def _role(problem: SetProblem, column: int, chosen: Ints, limits: Limits) -> str
         return "holds hardly a word of the subject that nothing else on the list brings"
     if column in chosen:
         return f"holds {alone:.0%} of the subject's words that nothing else on the list brings"
-    forbidden = column in limits.forbidden
-    over = None if forbidden else limits.over(together, score.posts, len(problem))
-    why = "forbidden; " if forbidden else f"no room for it beside the rest of the list ({over}); " if over else ""
+    stopped = limits.why_not(column, together, score.posts, len(problem))
+    why = f"{stopped}; " if stopped else ""
     brings = f"all but {alone:.1%}" if alone >= 0.0005 else "all"  # with a list it may even bring more
     return f"{why}the rest of the list brings {brings} of the subject's words that it held"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from klda.policies.assemble import Finding
 from klda.policies.evidence import Evidence
 from klda.selection.arrays import Ints
 from klda.selection.budget import check_some
@@ -23,3 +24,15 @@ def fitting(evidence: Evidence, budget: Budget, order: Ints, size: int | None = 
             chosen = longer
     check_some(chosen)
     return chosen
+
+
+def left_out(evidence: Evidence, budget: Budget, chosen: Ints) -> dict[int, Finding]:
+    """The finding on each current keyword that the budget keeps off a list."""
+    limits, n = evidence.limits(budget), len(evidence.candidates)
+    found = {}
+    for column in np.setdiff1d(evidence.current, chosen).tolist():
+        together = np.append(chosen, column)
+        why = limits.why_not(column, together, evidence.union.posts(together), n)
+        if why is not None:
+            found[column] = Finding(why)
+    return found

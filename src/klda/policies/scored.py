@@ -111,6 +111,9 @@ class ScoredPolicy:
         listed = tuple(
             c for c in dict.fromkeys([*evidence.current.tolist(), *_listed(extensions, self.top)]) if c in held
         )
+        # candidates that no measure can compare with the list are told by what they hold, as those on it are
+        alone = [column for column in chosen.tolist() if column not in said]
+        role = roles([*evidence.current.tolist(), *alone], distances, problem, chosen, limits)
         brought = mixture(words[chosen], np.maximum(evidence.volume.mean[chosen], 0.5))
         proposal = assemble(
             self.name,
@@ -118,11 +121,12 @@ class ScoredPolicy:
             chosen=chosen,
             ranked=ranking(extensions),
             per_keyword=extension_lists(evidence, extensions, self.top),
-            findings=said | roles(evidence.current, distances, problem, chosen, limits),
+            findings=said | role,
             held={column: held[column] for column in listed},
             distance_from_subject=round(float(subject.distances(brought[None, :])[0]), 3),
             frontier=_points(curve, evidence),
             notes=[*_notes(extensions, subject), *_no_room(evidence, problem, limits)],
+            required=limits.required,
         )
         kept = _most_used(words)
         vocabulary = evidence.history.vocabulary

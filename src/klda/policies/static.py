@@ -9,7 +9,7 @@ import numpy as np
 from klda.corpus.corpus import Corpus
 from klda.policies.assemble import Finding, assemble
 from klda.policies.evidence import Evidence
-from klda.policies.lists import fitting
+from klda.policies.lists import fitting, left_out
 from klda.policies.proposal import Proposal
 from klda.types import Budget, KeywordSet, Progress, silent
 
@@ -34,4 +34,11 @@ class Static:
         evidence = Evidence.of(history, current, candidates, budget)
         chosen = fitting(evidence, budget, evidence.current)
         findings = {column: Finding("the list stays as it is") for column in chosen.tolist()}
-        return assemble(self.name, evidence, chosen=chosen, ranked=evidence.current, findings=findings)
+        return assemble(
+            self.name,
+            evidence,
+            chosen=chosen,
+            ranked=evidence.current,
+            findings=findings | left_out(evidence, budget, chosen),
+            required=evidence.columns(budget.required),
+        )

@@ -75,6 +75,17 @@ class Limits:
             return f"{posts:.0f} expected posts, {self.max_posts:g} allowed"
         return None
 
+    def why_not(self, column: int, together: Ints, posts: float, n_candidates: int) -> str | None:
+        """In words, why a keyword may not join a list, of so many posts together; None when it may.
+
+        >>> Limits(max_keywords=1).why_not(2, np.array([0, 2]), posts=9, n_candidates=3)
+        'no room for it beside the rest of the list (2 keywords, 1 allowed)'
+        """
+        if column in self.forbidden:
+            return "forbidden"
+        over = self.over(together, posts, n_candidates)
+        return None if over is None else f"no room for it beside the rest of the list ({over})"
+
     def check_required(self, posts: float, n_candidates: int) -> None:
         """Raises an error when the required keywords alone, of so many expected posts, break a limit."""
         problem = self.excess(np.unique(self.required), posts, n_candidates)

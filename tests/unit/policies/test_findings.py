@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from klda.policies.findings import _role
+from klda.selection.budget import Limits
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,5 @@ def test_no_share_below_nothing_is_said_to_be_lost(with_it: float, said: str) ->
         def __len__(self) -> int:
             return 2
 
-    limits: Any = SimpleNamespace(forbidden=(), over=lambda *_: None)
     problem: Any = Problem(score=score)
-    assert f"the rest of the list brings {said}" in _role(problem, 1, np.array([0]), limits)
+    assert f"the rest of the list brings {said}" in _role(problem, 1, np.array([0]), Limits())

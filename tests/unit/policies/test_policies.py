@@ -70,6 +70,9 @@ class TestEveryPolicy:
         budget = Budget(required=KeywordSet((required,)), forbidden=frozenset({forbidden.text.upper()}))
         found = advice(name, history, current, candidates, budget)
         assert required in found.next_keywords
+        reason = found.reason(required)
+        assert reason is not None
+        assert reason.text.startswith("required")
         assert forbidden not in found.next_keywords
 
     def test_required_words_need_not_be_candidates(self, name, history, current, candidates):
@@ -222,6 +225,18 @@ def test_examples_are_posts_that_carry_the_keyword(history, current, candidates)
             assert example.id in ids
             assert history.matcher.match(example.text)
             assert history.candidates.index(reason.keyword) in history.matcher.match(example.text)
+
+
+def test_static_says_which_limit_a_keyword_goes_for(history, current, candidates):
+    found = advice("static", history, current, candidates, Budget(max_keywords=1))
+    assert len(found.drop) == len(current) - 1
+    gone = [reason.text for reason in found.reasons if reason.action == "drop"]
+    assert all("no room for it beside the rest of the list (2 keywords, 1 allowed)" in text for text in gone)
+
+
+def test_a_required_keyword_that_no_post_carries_is_noted(history, current, candidates):
+    found = advice("counting", history, current, candidates, Budget(required=KeywordSet.of("harbour master")))
+    assert any("no post carries the keyword 'harbour master'" in note for note in found.notes)
 
 
 def test_a_form_forbids_its_keyword(history, current, candidates):
