@@ -68,12 +68,12 @@ def replacing(folder: Path) -> Iterator[Path]:
         fresh, old = Path(beside) / "new", Path(beside) / "old"
         fresh.mkdir()
         yield fresh
-        if folder.exists():
-            folder.rename(old)
         try:
+            if folder.exists():
+                folder.rename(old)
             fresh.rename(folder)
-        except OSError:
-            if old.exists():
+        except BaseException:  # Ctrl-C too: what is in `beside` goes
+            if old.exists() and not folder.exists():
                 old.rename(folder)
             raise
 

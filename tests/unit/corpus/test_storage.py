@@ -79,6 +79,29 @@ def test_a_failed_save_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest
     assert_same(corpus, Corpus.load(folder))
 
 
+@pytest.mark.parametrize("renames", [1, 2])
+def test_ctrl_c_while_a_corpus_takes_the_place_of_another_loses_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, renames: int
+) -> None:
+    folder = tmp_path / "corpus"
+    old, new = make_corpus(), make_corpus(20)
+    old.save(folder)
+    rename, done = Path.rename, []
+
+    def interrupted(self: Path, target: Path) -> Path:
+        renamed = rename(self, target)
+        done.append(target)
+        if len(done) == renames:
+            raise KeyboardInterrupt
+        return renamed
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        new.save(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
+    assert_same(old if renames == 1 else new, Corpus.load(folder))
+
+
 def test_a_folder_that_is_no_corpus_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(InputError, match="not a corpus"):
