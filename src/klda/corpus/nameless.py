@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -23,4 +24,16 @@ def nameless(size: int, dtype: DTypeLike, folder: Path | None = None) -> NDArray
         return np.zeros(0, dtype=dtype)
     writable = folder is not None and os.access(folder, os.W_OK)
     with tempfile.TemporaryFile(dir=folder if writable else None) as file:
+        _take_room(file.fileno(), size * np.dtype(dtype).itemsize)
         return np.memmap(file, dtype=dtype, mode="w+", shape=(size,)).view(np.ndarray)
+
+
+def _take_room(file: int, n_bytes: int) -> None:
+    """Makes a file so large on the disk itself: on a full one, writing to a mapped file with gaps ends the process."""
+    if not hasattr(os, "posix_fallocate"):  # as on macOS
+        return
+    try:
+        os.posix_fallocate(file, 0, n_bytes)
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):  # of disks that cannot promise room
+            raise
