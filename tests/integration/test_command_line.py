@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import subprocess
@@ -224,6 +225,23 @@ def test_a_folder_that_cannot_be_written_to_gets_a_line_and_no_traceback(posts, 
         app.main()
     assert end.value.code == 1
     assert "check the path" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "Error writing bytes"), OSError(errno.EDQUOT, "quota")])
+def test_a_full_disk_gets_a_line_and_no_traceback(posts, tmp_path, monkeypatch, capsys, error):
+    from klda.cli import app
+    from klda.corpus import storage
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(storage, "write", fail)
+    monkeypatch.setattr(sys, "argv", ["klda", "prepare", str(posts), "-k", "hospital", "-o", str(tmp_path / "corpus")])
+    with pytest.raises(SystemExit) as end:
+        app.main()
+    assert end.value.code == 1
+    assert "error: no room is left on the disk; make room" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("content", "said"), [("", "no posts, nor any other record;"), ("{}\n", "no posts;")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated
 
@@ -64,10 +65,19 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(141)
     except OSError as error:
+        if _is_full(error):
+            where = f"{error.filename}: " if error.filename else ""
+            _say(f"{where}no room is left on the disk; make room for what is written, and for temporary files (TMPDIR)")
+            sys.exit(KldaError.exit_code)
         if error.filename is None:  # not about a file that somebody named: a bug, which its traceback tells best
             raise
         _say(f"{error.filename}: {error.strerror}; check the path, its permissions and the room on the disk")
         sys.exit(KldaError.exit_code)
+
+
+def _is_full(error: OSError) -> bool:
+    """Whether there was no room, on the disk or within what one may use of it; who writes rarely tells which file."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left on device" in str(error)
 
 
 def _say(error: str) -> None:

@@ -30,7 +30,7 @@ TRAINED = "trained"
 # The first is there as soon as a run begins.
 _LEFT_BY_RAY = (".validate_storage_marker", "checkpoint_manager_snapshot.json", f"{TRAINED}/model.json")
 
-_TENSORS = re.compile(r"\w+-[0-9a-f]{16}\.safetensors")
+_TENSORS = re.compile(r"\w+-[0-9a-f]{16}\.safetensors(\.partial)?")  # partial: left by one who was killed
 
 
 def write(folder: Path, name: str, tensors: Mapping[str, torch.Tensor], facts: Mapping[str, Any]) -> None:
@@ -42,7 +42,7 @@ def write(folder: Path, name: str, tensors: Mapping[str, torch.Tensor], facts: M
     _replace(folder / weights, content)
     record = {"version": VERSION, "tensors": weights, "sha256": digest, "facts": facts}
     _replace(folder / f"{name}.json", json.dumps(record, ensure_ascii=False, indent=1).encode())
-    for old in folder.glob(f"{name}-*.safetensors"):
+    for old in folder.glob(f"{name}-*.safetensors*"):
         if old.name != weights:
             old.unlink()
 
@@ -91,8 +91,12 @@ def is_ray_run(folder: Path) -> bool:
 def _replace(path: Path, content: bytes) -> None:
     """Writes a file whole or not at all."""
     partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 import pickle
 from pathlib import Path
 
@@ -41,6 +43,24 @@ def test_a_write_that_dies_before_its_end_leaves_the_old_record(tmp_path: Path, 
         checkpoint.write(tmp_path, "model", {"a": torch.zeros(1)}, {})
     monkeypatch.undo()
     assert checkpoint.read(tmp_path, "model")[1] == {"first": True}
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        checkpoint.write(tmp_path, "model", TENSORS, {})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_run_left_is_a_model_that_was_begun_and_goes_with_the_next(tmp_path: Path):
+    left = tmp_path / "model-0123456789abcdef.safetensors.partial"
+    left.write_bytes(b"half")
+    assert checkpoint.is_model(tmp_path)
+    checkpoint.write(tmp_path, "model", TENSORS, {})
+    assert not left.exists()
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "gone", "json", "deep", "pickle", "newer", "elsewhere"])
