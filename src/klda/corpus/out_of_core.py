@@ -71,8 +71,8 @@ def prepare(
         adjacent=adjacent,
     )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    pool = spawned(n_workers, _one_thread)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-parts-", dir=folder.parent) as work, pool:
+    beside = tempfile.TemporaryDirectory(prefix=f".{folder.name}-parts-", dir=folder.parent)
+    with beside as work, spawned(n_workers, _one_thread) as pool:
         parts: list[Path] = []
         waiting: deque[Future[Path]] = deque()
         n_posts = 0

@@ -6,18 +6,30 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any
+
+from klda.errors import KldaError
 
 _CTRL_C = frozenset({signal.SIGINT})
 
 
-def spawned(workers: int, prepare: Callable[[], None]) -> ProcessPoolExecutor:
+@contextmanager
+def spawned(workers: int, prepare: Callable[[], None]) -> Iterator[ProcessPoolExecutor]:
     """A pool of so many processes, each of which calls `prepare` first; they end with this one, however it ends."""
     # Spawned, not forked: torch, Arrow and Polars have threads that a fork would lose.
     context = multiprocessing.get_context("spawn")
-    return _Pool(workers, mp_context=context, initializer=_begin, initargs=(prepare,))
+    try:
+        with _Pool(workers, mp_context=context, initializer=_begin, initargs=(prepare,)) as pool:
+            yield pool
+    except BrokenProcessPool as error:
+        raise KldaError(
+            f"one of {workers} processes was ended from outside, perhaps for lack of memory; "
+            "lower --workers, or --memory where it is given"
+        ) from error
 
 
 class _Pool(ProcessPoolExecutor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -10,6 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+from klda.corpus.processes import spawned
+from klda.errors import KldaError
 
 WAITS = """
 import os, sys, time
@@ -58,6 +62,11 @@ def test_an_interrupt_ends_processes_at_once_and_without_a_word(tmp_path: Path, 
     os.killpg(running.pid, signal.SIGINT)
     _, told = running.communicate(timeout=60)
     assert told.count("Traceback") == 1, "that of the process that was asked to stop"
+
+
+def test_a_process_that_was_killed_is_told_with_what_to_do() -> None:
+    with pytest.raises(KldaError, match="lack of memory; lower --workers"), spawned(1, gc.disable) as pool:
+        pool.submit(signal.raise_signal, signal.SIGKILL).result()
 
 
 def _alive(process: int) -> bool:
