@@ -93,7 +93,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     half_life : float or None, default None
         Windows after which a document counts half; None for all alike.
     random_state : int, default 0
-        Seed of everything random.
+        Seed of everything random, below 2^63.
     device : str, default "cpu"
         Where tensors live.
 
@@ -250,8 +250,8 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         data = training_data(corpus, half_life=self.half_life)
         parts = split(data, settings)
         parameters = first_parameters(parts, settings)
-        both = [keyword for keyword in corpus.candidates if keyword in self.candidates_]
-        columns = [(corpus.candidates.index(keyword), self.candidates_.index(keyword)) for keyword in both]
+        old, new = self.candidates_, corpus.candidates
+        columns = [(place, old.index(keyword)) for place, keyword in enumerate(new) if keyword in old]
         growth.carry_over(self.parameters_, parameters, columns, len(known))
         return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress)
 
@@ -273,8 +273,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             parameters, parts, settings, mark=mark, keep=keep, progress=progress, workers=workers
         )
         whole = totals(data, workers)
-        self.n_topics_ = settings.n_topics
-        self.settings_ = settings
+        self.n_topics_, self.settings_ = settings.n_topics, settings
         self.parameters_ = parameters
         self.vocabulary_ = corpus.vocabulary
         self.candidates_ = corpus.candidates
@@ -287,7 +286,8 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _settings(self, data: TrainingData, progress: Progress, workers: Workers) -> Settings:
         n_topics = self.n_topics
         if n_topics == "auto":
-            n_topics = find_n_topics(data, seed=self.random_state, progress=progress, workers=workers)
+            others = settings_of(vars(self), n_topics=1)  # refused before the search rather than after it
+            n_topics = find_n_topics(data, seed=others.random_state, progress=progress, workers=workers)
         return settings_of(vars(self), n_topics=n_topics)
 
     def save(self, folder: Path | str) -> None:

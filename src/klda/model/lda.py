@@ -194,7 +194,7 @@ def choose_n_topics(
     grid = sorted(set(candidates))
     means, errors = [], []
     for done, n_topics in enumerate(grid, start=1):
-        fits = [fit_lda(train, n_words, n_topics, seed=seed + i, iterations=iterations) for i in range(seeds)]
+        fits = [fit_lda(train, n_words, n_topics, seed=(seed + i) % 2**63, iterations=iterations) for i in range(seeds)]
         scores = np.array([coherence(fit.topic_word, test) for fit in fits])  # (seeds, K)
         means.append(float(scores.mean()))
         errors.append(float(scores.std(axis=1).mean() / np.sqrt(n_topics)))

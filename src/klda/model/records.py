@@ -17,6 +17,7 @@ from klda.model import runs
 from klda.model.beginnings import settings_of
 from klda.model.fitted import Fitted
 from klda.model.objective import initial_parameters
+from klda.model.settings import plain
 
 _MODEL = "model"
 
@@ -27,7 +28,7 @@ def write(model: Fitted, hyperparameters: Mapping[str, Any], folder: Path) -> No
     """Puts a model into a folder."""
     facts = {
         "klda": version("klda"),
-        "parameters": dict(hyperparameters),
+        "parameters": {name: plain(value) for name, value in hyperparameters.items()},
         "n_topics": model.n_topics_,
         "history": model.history_,
         "mean_length": model.mean_length_,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
 
 from klda.errors import SettingError
 from klda.types import whole_number
@@ -15,6 +17,19 @@ _WHOLE = (
     "n_topics", "n_chains", "enumeration_limit", "expectation_iterations", "batch_size", "pretraining_iterations",
     "max_iterations", "max_held_out", "check_every", "random_state",
 )  # fmt: skip
+_SEEDS = 2**63
+"""Seeds are below this, so that every generator takes them."""
+
+
+def plain(value: Any) -> Any:
+    """The same in Python's own numbers, where it is or holds NumPy's: these cannot be written to a file.
+
+    >>> plain(np.int64(3)), plain((np.int32(8), 8)), plain("cpu")
+    (3, (8, 8), 'cpu')
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return tuple(map(plain, value)) if isinstance(value, tuple | list) else value
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,8 @@ class Settings:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, plain(getattr(self, field.name)))
         at_least = {
             "n_topics": 1, "n_chains": 1, "enumeration_limit": 1, "expectation_iterations": 1, "batch_size": 1,
             "pretraining_iterations": 0, "max_iterations": 0, "max_held_out": 1, "check_every": 1, "l2": 0,
@@ -72,6 +89,8 @@ class Settings:
         for name in ("threshold", "held_out", "smoothing", "topic_floor"):
             if not 0 <= getattr(self, name) < 1:
                 raise SettingError(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")
+        if self.random_state >= _SEEDS:
+            raise SettingError(f"random_state must be at least 0 and below 2^63, got {self.random_state}")
         if self.enumeration_limit > 12:
             raise SettingError(f"enumeration_limit is {self.enumeration_limit}: 2^m subsets; at most 12")
         if not self.hidden or min(self.hidden) < 1:

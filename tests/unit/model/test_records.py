@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,6 +13,7 @@ from klda.corpus.corpus import Corpus
 from klda.errors import FormatError
 from klda.model import checkpoint
 from klda.model.klda import KLDA
+from tests.unit.model.small import QUICK
 
 
 def test_a_saved_model_comes_back_whole(model: KLDA, corpus: Corpus, tmp_path: Path):
@@ -22,6 +24,19 @@ def test_a_saved_model_comes_back_whole(model: KLDA, corpus: Corpus, tmp_path: P
     assert loaded.candidates_ == model.candidates_
     assert loaded.history_ == model.history_
     assert (loaded.topic_word(["word1"]) == model.topic_word(["word1"])).all()
+    assert loaded.log_likelihood(corpus) == model.log_likelihood(corpus)
+
+
+def test_a_model_whose_settings_are_numbers_of_numpy_is_kept_while_it_trains_and_saved(corpus: Corpus, tmp_path: Path):
+    numbers = {
+        "n_topics": np.int64(3), "random_state": np.uint32(1), "learning_rate": np.float32(0.01),
+        "patience": np.int8(2), "hidden": np.array([4, 4]), "half_life": np.float32(2), "unigram_bias": np.True_,
+    }  # fmt: skip
+    model = KLDA(**(QUICK | numbers)).fit(corpus, checkpoint=tmp_path / "checkpoint")
+    model.save(tmp_path / "model")
+    loaded = KLDA.load(tmp_path / "model")
+    assert loaded.settings_ == model.settings_
+    assert loaded.half_life == 2
     assert loaded.log_likelihood(corpus) == model.log_likelihood(corpus)
 
 

@@ -39,6 +39,14 @@ def test_a_setting_that_is_no_whole_number_is_refused(wrong):
         KLDA(**wrong).fit(corpus_of(random_data()))
 
 
+@pytest.mark.parametrize("n_topics", [2, "auto"])
+def test_a_seed_beyond_what_generators_take_is_refused_with_its_range(n_topics):
+    with pytest.raises(SettingError, match=r"random_state must be at least 0 and below 2\^63, got 118059"):
+        KLDA(**(QUICK | {"random_state": 2**70, "n_topics": n_topics})).fit(corpus_of(random_data()))
+    largest = KLDA(**(QUICK | {"random_state": 2**63 - 1, "n_topics": n_topics})).fit(corpus_of(random_data()))
+    assert largest.n_topics_ >= 2
+
+
 def test_a_seed_of_numpy_is_a_seed():
     corpus = corpus_of(random_data())
     one, other = (KLDA(**(QUICK | {"random_state": seed})).fit(corpus) for seed in (3, np.int64(3)))
