@@ -42,6 +42,19 @@ class KeywordBags:
         lengths = torch.tensor([0, *(len(one) for one in sets)], dtype=torch.long, device=device)
         return cls(torch.tensor(flat, dtype=torch.long, device=device), lengths.cumsum(0)[:-1])
 
+    def pieces(self, size: int) -> Iterator[KeywordBags]:
+        """The same sets, so many at a time.
+
+        >>> [piece.keywords.tolist() for piece in KeywordBags.of([[3, 1], [], [2]]).pieces(2)]
+        [[3, 1], [2]]
+        """
+        for first in range(0, len(self), size):
+            start = self.start[first : first + size]
+            end = self.start[first + size] if first + size < len(self) else len(self.keywords)
+            members = slice(int(start[0]), int(end))
+            values = None if self.values is None else self.values[members]
+            yield KeywordBags(self.keywords[members], start - start[0], values)
+
 
 class TopicWord(Protocol):
     """g: from keyword sets to one word distribution for each topic."""

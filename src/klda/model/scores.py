@@ -15,13 +15,15 @@ from klda.corpus.documents import Ints
 from klda.model.bags import Floats
 from klda.model.batches import Batch, make_batch
 from klda.model.data import TrainingData
+from klda.model.networks import KeywordBags, TopicWord
 from klda.model.objective import Explanation, Parameters, explain, row_keyword_log_probability, row_terms
 from klda.model.rows import Choice, Rows, all_observed, enumerate_rows
 from klda.model.settings import Settings
+from klda.model.vocabulary_softmax import sets_at_once
 from klda.model.workers import ALONE, Workers, total
 
 CHUNK = 256
-"""Documents scored at once: their distinct keyword sets, times K · V, must fit into memory."""
+"""Documents scored at once; of their distinct keyword sets, times K · V, so many are held as `sets_at_once` says."""
 
 
 def chunks(data: TrainingData) -> Iterator[Batch]:
@@ -208,7 +210,7 @@ def completion(parameters: Parameters, data: TrainingData, settings: Settings, t
         log_topic = torch.log(gamma / gamma.sum(1, keepdim=True))
         of_row = torch.logsumexp(explanation.log_beta + log_topic[rows.token_row], 1) + weight[rows.token_row]  # (T,)
         predicted = log_sum_rows(of_row, rows.token, len(batch.words))  # (n,)
-        log_mass = parameters.topic_word.log_distribution(rows.bags)[..., possible].logsumexp(-1)  # (S, K)
+        log_mass = _log_mass(parameters.topic_word, rows.bags, possible, settings)  # (S, K)
         mass_of_row = torch.logsumexp(log_mass[rows.bag] + log_topic, 1) + weight  # (R,)
         mass = log_sum_rows(mass_of_row, rows.document, len(batch))  # (B,)
         predicted = predicted - mass[torch.from_numpy(batch.token_document).to(mass.device)]
@@ -216,6 +218,12 @@ def completion(parameters: Parameters, data: TrainingData, settings: Settings, t
         total += float((predicted[wanted] * of_batch[wanted]).sum(dtype=torch.float64))
         n_targets += float(of_batch.sum(dtype=torch.float64))
     return total, n_targets
+
+
+def _log_mass(topic_word: TopicWord, bags: KeywordBags, words: Tensor, settings: Settings) -> Tensor:
+    """log of what each topic gives to these words together, under each keyword set. # (V,) → (S, K)"""
+    pieces = bags.pieces(sets_at_once(settings.n_topics, len(words)))
+    return torch.cat([topic_word.log_distribution(some)[..., words].logsumexp(-1) for some in pieces])
 
 
 def _explained(

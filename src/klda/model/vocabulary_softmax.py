@@ -17,6 +17,19 @@ _LARGEST = 69.0
 """A log of a sum of exponentials beyond ± this (e^69 ≈ 10^30) calls for a shift by the largest logit."""
 
 
+_AT_ONCE = 1 << 24
+"""Numbers of an array of sets · K · V where no gradient is asked for: 64 MB, as of a step with the default batch."""
+
+
+def sets_at_once(n_topics: int, n_words: int) -> int:
+    """How many keyword sets are looked at together where no gradient needs them all, to hold little in memory.
+
+    >>> sets_at_once(5, 10_000)
+    335
+    """
+    return max(1, _AT_ONCE // (n_topics * n_words))
+
+
 class Workspace:
     """One buffer that grows as needed: fresh memory for each iteration would cost as much as a pass over it."""
 
@@ -87,7 +100,15 @@ def word_log_probability(features: Tensor, weight: Tensor, bag: Tensor, word: Te
     """log softmax_V(features · weight) at (bag, every topic, word). # (S, F), (F + 1, K, V), (T,), (T,) → (T, K)
 
     The last row of the weight is the bias. Differentiable once in features and weight; the workspace must not be used
-    again before the backward pass.
+    again before the backward pass. Where no gradient is asked for, a few sets are looked at together.
     """
-    value: Tensor = _WordLogProbability.apply(features, weight, bag, word, workspace)  # type: ignore[no-untyped-call]
-    return value
+    at_once = len(features) if torch.is_grad_enabled() else sets_at_once(*weight.shape[1:])
+    if len(features) <= at_once:
+        value: Tensor = _WordLogProbability.apply(features, weight, bag, word, workspace)  # type: ignore[no-untyped-call]
+        return value
+    found = features.new_empty(len(bag), weight.shape[1])
+    for start in range(0, len(features), at_once):
+        here = (bag >= start) & (bag < start + at_once)
+        some = features[start : start + at_once]
+        found[here] = word_log_probability(some, weight, bag[here] - start, word[here], workspace)
+    return found

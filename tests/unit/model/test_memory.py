@@ -13,10 +13,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from klda.model import scores
+from klda.model import scores, vocabulary_softmax
 from klda.model.data import TrainingData
 from klda.model.settings import Settings
-from tests.unit.model.small import data_of
+from tests.unit.model.small import data_of, parameters_of
 from tests.unit.model.test_trainer import trainer_of
 
 N_DOCUMENTS = N_KEYWORDS = 2000
@@ -71,6 +71,31 @@ def test_nothing_grows_with_documents_times_candidates(data: TrainingData, relax
     n_numbers, in_arrays = largest(work)
     assert n_numbers < N_DOCUMENTS * N_KEYWORDS / 8
     assert in_arrays < N_DOCUMENTS * N_KEYWORDS  # not even a byte for each
+
+
+def test_scoring_with_little_memory_gives_the_same_scores(data: TrainingData, monkeypatch: pytest.MonkeyPatch):
+    """However many keyword sets the documents have, their words are looked at within the same memory."""
+    some = data.stretch(0, 300)
+    parameters, target = parameters_of(some, SETTINGS), scores.completion_targets(some, np.random.default_rng(0))
+
+    def scored() -> list[float]:
+        return [
+            scores.held_out_bound(parameters, some, SETTINGS),
+            float(scores.document_log_likelihood(parameters, some, SETTINGS, some.word_frequency).sum()),
+            float(scores.topic_shares(parameters, some, SETTINGS)[:, 0].sum()),
+            *scores.completion(parameters, some, SETTINGS, target),
+        ]
+
+    at_once = scored()
+    monkeypatch.setattr(vocabulary_softmax, "_AT_ONCE", 20 * SETTINGS.n_topics * N_WORDS)
+    take, taken = vocabulary_softmax.Workspace.take, []
+    monkeypatch.setattr(
+        vocabulary_softmax.Workspace,
+        "take",
+        lambda self, *shape, like: [taken.append(shape), take(self, *shape, like=like)][1],
+    )
+    np.testing.assert_allclose(scored(), at_once, rtol=1e-6)
+    assert max(sets for _, sets, _ in taken) == 20
 
 
 def test_a_dense_array_would_be_noticed():
