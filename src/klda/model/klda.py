@@ -252,7 +252,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parameters = first_parameters(parts, settings)
         old, new = self.candidates_, corpus.candidates
         columns = [(place, old.index(keyword)) for place, keyword in enumerate(new) if keyword in old]
-        growth.carry_over(self.parameters_, parameters, columns, len(known))
+        growth.carry_over(self.parameters_, parameters, columns, len(known), data)
         return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress)
 
     def _train(
