@@ -153,8 +153,18 @@ class PostTable:
         column = self.table.column(name)
         if rows is None or not len(rows):
             return column if rows is None else column.slice(0, 0)
-        low, high = int(rows.min()), int(rows.max()) + 1  # so that a window of a large table touches only its own part
-        return column.slice(low, high - low).take(pa.array(rows - low))
+        order = np.argsort(rows, kind="stable")
+        ordered, edges = rows[order], np.cumsum([0, *map(len, column.chunks)])
+        cuts = np.searchsorted(ordered, edges)
+        # Chunk by chunk: Arrow would join all of them first, and texts of one array end at 2 GB.
+        found = pa.chunked_array(
+            [
+                chunk.take(pa.array(ordered[start:end] - edge))
+                for chunk, edge, start, end in zip(column.chunks, edges[:-1], cuts[:-1], cuts[1:], strict=True)
+                if start < end
+            ]
+        )
+        return found if (order[:-1] < order[1:]).all() else found.take(pa.array(np.argsort(order)))
 
     def texts(self, rows: NDArray[np.int64] | None = None) -> list[str]:
         """The texts at the given rows."""

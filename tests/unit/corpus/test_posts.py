@@ -37,6 +37,16 @@ def test_columns_are_taken_at_any_rows() -> None:
     np.testing.assert_array_equal(table.counts("likes"), [3, np.nan, np.nan])
 
 
+def test_columns_are_taken_from_the_chunks_that_hold_the_rows_and_from_no_other() -> None:
+    """Joined, the chunks of a large archive would be more than one array of Arrow can hold, which is 2 GB of text."""
+    large = pa.array(["x" * 1_000_000] * 100)
+    small = pa.array(["ann", None, "bob"])
+    table = PostTable(pa.table({"author": pa.chunked_array([small, *[large] * 25, small])}))
+    last = len(table) - 1
+    assert table.column("author", np.array([last, 0, 1, last - 1, 0])).to_pylist() == ["bob", "ann", None, None, "ann"]
+    assert table.column("author", np.array([0, 2, last])).to_pylist() == ["ann", "bob", "bob"]
+
+
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "posts.arrow").write_text("hello")
     with pytest.raises(FormatError, match=r"posts\.arrow"):
