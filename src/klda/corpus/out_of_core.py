@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +97,10 @@ def prepare(
 
 
 def spilled(posts: HasBatches | Iterable[Post], work: Path, text_bytes: int) -> Iterator[tuple[Path, int]]:
-    """The posts in files of at most so many bytes of text (one batch at least), and how many each has."""
+    """The posts in files of at most so many bytes of text (one post at least), and how many each has."""
     waiting: list[pa.RecordBatch] = []
     size = number = 0
-    for batch in as_batches(posts):
+    for batch in chain.from_iterable(_cut(batch, text_bytes) for batch in as_batches(posts)):
         texts = batch.column("text").nbytes
         if waiting and size + texts > text_bytes:
             yield _write(waiting, work / f"{number:05d}.arrow")
@@ -108,6 +109,16 @@ def spilled(posts: HasBatches | Iterable[Post], work: Path, text_bytes: int) -> 
         size += texts
     if waiting:
         yield _write(waiting, work / f"{number:05d}.arrow")
+
+
+def _cut(batch: pa.RecordBatch, text_bytes: int) -> Iterator[pa.RecordBatch]:
+    """The batch in halves of halves, each of at most so many bytes of text or of one post."""
+    if batch.num_rows == 1 or batch.column("text").nbytes <= text_bytes:
+        yield batch
+        return
+    middle = batch.num_rows // 2
+    yield from _cut(batch.slice(0, middle), text_bytes)
+    yield from _cut(batch.slice(middle), text_bytes)
 
 
 def _write(batches: list[pa.RecordBatch], path: Path) -> tuple[Path, int]:
