@@ -8,6 +8,7 @@ was under way is run again: every transaction here can be, because its second ru
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
@@ -189,13 +190,26 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
     pragmas = (
         f"busy_timeout = {_BUSY_MILLISECONDS}",
-        "journal_mode = WAL",
         "synchronous = FULL",
         "foreign_keys = ON",
         "secure_delete = ON",  # what is forgotten leaves no trace in free pages
     )
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}")
+    until = time.monotonic() + _BUSY_MILLISECONDS / 1000
+    while not _switched(connection, until):
+        time.sleep(0.02)
+
+
+def _switched(connection: sqlite3.Connection, until: float) -> bool:
+    """Whether the file is in WAL mode now; where others begin in the same moment, SQLite refuses it without waiting."""
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error) or time.monotonic() > until:
+            raise
+        return False
+    return True
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, create_engine, insert, inspect, select
 
 from klda.errors import FormatError, SettingError, StoreError
 from klda.store import schema
-from klda.store.database import Database
+from klda.store.database import Database, _prepare_sqlite
 from klda.store.migrations import MIGRATIONS, migrate, version
 from klda.store.records import Records
 from tests.unit.store.conftest import MONDAY
@@ -98,6 +100,22 @@ def test_those_who_start_together_migrate_once(address: str) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(start, range(4))) == [len(MIGRATIONS)] * 4
+
+
+def test_a_file_that_others_open_in_the_same_moment_is_tried_again(tmp_path: Path) -> None:
+    class Refused(sqlite3.Connection):
+        times = 0
+
+        def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+            if "journal_mode" in sql and self.times < 2:
+                self.times += 1
+                raise sqlite3.OperationalError("database is locked")
+            return super().execute(sql, parameters)
+
+    connection = sqlite3.connect(tmp_path / "state.db", factory=Refused)
+    _prepare_sqlite(connection, None)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
 
 
 def test_readers_see_whole_transactions_while_one_writes(address: str) -> None:
