@@ -18,7 +18,7 @@ import torch
 from klda.corpus.simulation import World, write
 from klda.model.klda import KLDA
 
-OPTIONS = ("--topics", "3", "--max-iterations", "30", "--format", "json")
+OPTIONS = ("--topics", "3", "--max-iterations", "200", "--format", "json")
 
 
 @pytest.fixture
