@@ -23,8 +23,8 @@ from klda.corpus.documents import Ints, Ragged, offsets
 
 _WORD, _EXTENDS, _JOINS, _SIGIL = 1, 2, 4, 8
 _SPACELESS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "IDEOGRAPHIC", "THAI", "LAO", "KHMER", "MYANMAR")
-_FLAGS = "\U0001f1e6\U0001f1ff"  # the first and the last of the letters of which flags are made
-_FLAG_LETTERS = "".join(map(chr, range(ord(_FLAGS[0]), ord(_FLAGS[1]) + 1)))
+_FLAG_CODES = range(0x1F1E6, 0x1F200)  # the letters of which flags are made, two each
+_FLAG_LETTERS = "".join(map(chr, _FLAG_CODES))
 _RUN, _TAG = "[a-z0-9_]+", r"\B[#@][a-z0-9_]+"
 
 
@@ -38,7 +38,7 @@ class WordFinder:
     def __init__(self, words: Sequence[str]) -> None:
         self._length = np.array([len(word) for word in words], dtype=np.int64)
         self._first = np.array([_kind(word[0]) for word in words], dtype=np.uint8)
-        self._flag = np.array([_in_flag(word[0]) for word in words], dtype=np.bool_)
+        self._flag = np.array([word[0] in _FLAG_LETTERS for word in words], dtype=np.bool_)
         self._last = np.array([_kind(word[-1]) for word in words], dtype=np.uint8)
         is_plain = pl.Series(words, dtype=pl.String).str.contains(r"^[#@]?[a-z0-9_]+$").to_list()
         self._plain = [number for number, plain in enumerate(is_plain) if plain]
@@ -83,7 +83,7 @@ class WordFinder:
         before, after = _kinds(codes[last - self._length[word]]), _kinds(codes[last + 1])
         whole = _parted(before, self._first[word]) & _parted(self._last[word], after & ~np.uint8(_SIGIL))
         if self._flag[word].any():  # half of one flag and half of the next look like a third
-            place = _place_in_run((codes >= ord(_FLAGS[0])) & (codes <= ord(_FLAGS[1])))
+            place = _place_in_run((codes >= _FLAG_CODES.start) & (codes < _FLAG_CODES.stop))
             whole &= ~self._flag[word] | (place[last + 1 - self._length[word]] % 2 == 0)
         ends = np.cumsum(strings.str.len_chars().to_numpy() + np.int64(1))
         return np.searchsorted(ends, last[whole]), word[whole]
@@ -114,7 +114,7 @@ def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
         before, first, last, after = (
             np.array(_kind(padded[i]), dtype=np.uint8) for i in (start - 1, start, stop - 1, stop)
         )
-        letters = len(padded[:start]) - len(padded[:start].rstrip(_FLAG_LETTERS)) if _in_flag(word[0]) else 0
+        letters = len(padded[:start]) - len(padded[:start].rstrip(_FLAG_LETTERS)) if word[0] in _FLAG_LETTERS else 0
         if _parted(before, first) and _parted(last, after & ~np.uint8(_SIGIL)) and letters % 2 == 0:
             yield start - 1, stop - 1
         start = padded.find(word, start + 1)
@@ -124,11 +124,6 @@ def _parted(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.b
     """Whether a word may begin or end between characters of these kinds; a sigil begins one only outside of words."""
     in_word = (before & _WORD > 0) & (after & (_WORD | _SIGIL) > 0)
     return ~(in_word | (after & (_EXTENDS | _JOINS) > 0) | (before & _JOINS > 0))
-
-
-def _in_flag(character: str) -> bool:
-    """Whether a character is one of the letters of which flags are made, two each."""
-    return _FLAGS[0] <= character <= _FLAGS[1]
 
 
 def _place_in_run(inside: NDArray[np.bool_]) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from klda.monitor.monitor import opened
 from klda.policies.proposal import Proposal
 from klda.types import KeywordSet
-from klda.web.settings import StudioSettings
-from tests.unit.web.conftest import BASE, Browser
+from tests.unit.web.conftest import BASE, Browse, Browser
 from tests.unit.web.home import make_home
 
 
@@ -21,10 +19,8 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def browser(home: Path) -> Iterator[Browser]:
-    one = Browser(StudioSettings(home, local_user="ann"))
-    yield one
-    one.app.state.studio.close()
+def browser(browse: Browse, home: Path) -> Browser:
+    return browse(home=home)
 
 
 @pytest.fixture
