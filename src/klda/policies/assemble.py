@@ -16,8 +16,6 @@ from klda.selection.arrays import Floats, Ints
 from klda.selection.interval import Interval
 from klda.types import Estimate, KeywordSet
 
-_NONE: Ints = np.array([], dtype=np.int64)
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -50,7 +48,6 @@ def assemble(
     distance_from_subject: float | None = None,
     frontier: Sequence[FrontierPoint] = (),
     notes: Sequence[str] = (),
-    required: Ints = _NONE,
 ) -> Proposal:
     """The proposal to use the candidates at `chosen` next; `ranked` is the policy's order, `held` holds some back."""
     current = evidence.keywords(evidence.current)
@@ -65,12 +62,14 @@ def assemble(
         keep=next_list & current,
         add=next_list - current,
         drop=current - next_list,
-        reasons=reasons_for(evidence, chosen, findings or {}, held or {}, at_least=at_least, required=required),
+        reasons=reasons_for(
+            evidence, chosen, findings or {}, held or {}, required=evidence.required, at_least=at_least
+        ),
         expected_posts=evidence.expected_posts(chosen) if len(chosen) else None,
         at_least=at_least,
         distance_from_subject=distance_from_subject,
         frontier=tuple(frontier),
-        notes=(*notes, *_silent_keywords(evidence, required), *_untested_intervals(findings or {})),
+        notes=(*notes, *_silent_keywords(evidence), *_untested_intervals(findings or {})),
         window=evidence.history.windows[-1].end.isoformat(),
     )
 
@@ -108,8 +107,8 @@ def reasons_for(
     findings: Mapping[int, Finding],
     held: Mapping[int, str],
     *,
+    required: Ints,
     at_least: bool = False,
-    required: Ints = _NONE,
 ) -> tuple[Reason, ...]:
     """Why each keyword of a choice is kept or added, each that is missing from it dropped, and some held back.
 
@@ -167,12 +166,12 @@ def in_words(posts: Estimate, window: timedelta) -> str:
     return f"about {n} post{'' if n == '1' else 's'} {often}"
 
 
-def _silent_keywords(evidence: Evidence, required: Ints) -> list[str]:
+def _silent_keywords(evidence: Evidence) -> list[str]:
     """Notes on current and required keywords that no post of the history carries."""
     seen = np.unique(evidence.history.observed.values)
     return [
         f"no post carries the keyword {evidence.candidates[column].text!r}; check how it is written"
-        for column in dict.fromkeys([*evidence.current.tolist(), *required.tolist()])
+        for column in dict.fromkeys([*evidence.current.tolist(), *evidence.required.tolist()])
         if column not in seen
     ]
 

@@ -37,6 +37,7 @@ class Evidence:
 
     history: Corpus
     current: Ints  # (n,) columns
+    required: Ints  # (r,) columns of those that the budget asks for
 
     @classmethod
     def of(cls, history: Corpus, current: KeywordSet, candidates: KeywordSet, budget: Budget) -> Evidence:
@@ -49,7 +50,7 @@ class Evidence:
             raise DataError(
                 f"no post of the last window ({history.windows[-1]}) carries a candidate; leave that window out"
             )
-        return cls(matched, np.array([wanted.index(keyword) for keyword in current], dtype=np.int64))
+        return cls(matched, columns_of(wanted, current), columns_of(wanted, budget.required))
 
     @property
     def candidates(self) -> KeywordSet:

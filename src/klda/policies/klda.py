@@ -23,7 +23,7 @@ from klda.selection.arrays import Floats
 from klda.selection.company import BESIDE
 from klda.selection.joint import extend_jointly
 from klda.selection.word_distribution import from_counts
-from klda.types import Budget, Progress
+from klda.types import Progress
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
@@ -120,13 +120,13 @@ class KLDAPolicy(ScoredPolicy):
         ranked = rank_extensions(away, np.zeros_like(away), evidence.frequency, evidence.current, top=None)
         return replace(ranked, divergence=found.divergence, distance=found.distance)
 
-    def verdict(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> Verdict:
+    def verdict(self, evidence: Evidence, subject: Subject, distances: Floats) -> Verdict:
         """As for every scored policy; besides, a keyword has to make the list better by its posts.
 
         Where a filter let nothing else in, that cannot be told of words which are not on the list: only news and
         hashtags come in. They, and first keywords in their place, are worth something by themselves.
         """
-        plain = super().verdict(evidence, subject, distances, budget)
+        plain = super().verdict(evidence, subject, distances)
         if not self.company:
             return plain
         held, worth, first = plain.held, plain.worth, subject.protected
@@ -150,7 +150,7 @@ class KLDAPolicy(ScoredPolicy):
         }
         speaks |= listed.back_in_place(evidence.current)
         unknown = {column: why for column, why in unknown.items() if column not in speaks}
-        required = set(evidence.columns(budget.required).tolist())
+        required = set(evidence.required.tolist())
         found = {c: why for c, why in (unknown | held | listed.out_of_place()).items() if c not in required}
         worth[first] = IN_PLACE
         proven = listed.columns[listed.worth & (evidence.frequency[listed.columns] > 0)]

@@ -63,5 +63,4 @@ class KLDAPaper:
             per_keyword=extension_lists(evidence, found, self.top),
             findings=explain(evidence, words, found, divergence=self.divergence, generator=generator),
             notes=["no candidate qualifies to extend a current keyword: the list stays"] if found.fell_back else [],
-            required=evidence.columns(budget.required),
         )

@@ -45,12 +45,4 @@ class Random:
         for keyword, column in zip(current, evidence.current.tolist(), strict=True):
             others = np.delete(np.arange(len(evidence.candidates)), column)
             lists[keyword.text] = evidence.keywords(generator.permutation(others)[: self.top]).texts
-        return assemble(
-            self.name,
-            evidence,
-            chosen=chosen,
-            ranked=ranked,
-            per_keyword=lists,
-            findings=findings,
-            required=evidence.columns(budget.required),
-        )
+        return assemble(self.name, evidence, chosen=chosen, ranked=ranked, per_keyword=lists, findings=findings)

@@ -80,7 +80,6 @@ def proposal_of(
         per_keyword=lists,
         findings=_findings(evidence, ranking),
         notes=notes,
-        required=evidence.columns(budget.required),
     )
 
 

@@ -99,7 +99,7 @@ class ScoredPolicy:
         extensions = self.extensions(evidence, words, generator)
 
         distances = subject.distances(words)
-        held, worth, speaks = self.verdict(evidence, subject, distances, budget)
+        held, worth, speaks = self.verdict(evidence, subject, distances)
         problem = self._problem(evidence, subject, words, np.array(list(held), dtype=np.int64), worth)
         limits = evidence.limits(budget)
         limits = replace(limits, forbidden=np.union1d(limits.forbidden, list(held)).astype(np.int64))
@@ -126,7 +126,6 @@ class ScoredPolicy:
             distance_from_subject=round(float(subject.distances(brought[None, :])[0]), 3),
             frontier=_points(curve, evidence),
             notes=[*_notes(extensions, subject), *_no_room(evidence, problem, limits)],
-            required=limits.required,
         )
         kept = _most_used(words)
         vocabulary = evidence.history.vocabulary
@@ -171,9 +170,9 @@ class ScoredPolicy:
         )
         return found
 
-    def verdict(self, evidence: Evidence, subject: Subject, distances: Floats, budget: Budget) -> Verdict:
+    def verdict(self, evidence: Evidence, subject: Subject, distances: Floats) -> Verdict:
         """Candidates that are too far from the subject, or common everywhere, may not be added."""
-        free = np.concatenate([subject.protected, evidence.current, evidence.columns(budget.required)])
+        free = np.concatenate([subject.protected, evidence.current, evidence.required])
         stopped = held_back(distances, self.max_distance, common=subject.common, common_limit=COMMON, protected=free)
         known = {
             column: "common everywhere: a word that posts on any subject use"

@@ -34,11 +34,5 @@ class Static:
         evidence = Evidence.of(history, current, candidates, budget)
         chosen = fitting(evidence, budget, evidence.current)
         findings = {column: Finding("the list stays as it is") for column in chosen.tolist()}
-        return assemble(
-            self.name,
-            evidence,
-            chosen=chosen,
-            ranked=evidence.current,
-            findings=findings | left_out(evidence, budget, chosen),
-            required=evidence.columns(budget.required),
-        )
+        findings |= left_out(evidence, budget, chosen)
+        return assemble(self.name, evidence, chosen=chosen, ranked=evidence.current, findings=findings)

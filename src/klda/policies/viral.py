@@ -59,10 +59,7 @@ class Viral:
         chosen = fitting(evidence, budget, ranked if len(ranked) else evidence.current)
         picked = f"frequent in posts expected to go viral, over {self.topic_share:.0%} of its posts in one topic"
         findings = {column: Finding(picked) for column in ranked.tolist()}
-        required = evidence.columns(budget.required)
-        return assemble(
-            self.name, evidence, chosen=chosen, ranked=ranked, findings=findings, notes=notes, required=required
-        )
+        return assemble(self.name, evidence, chosen=chosen, ranked=ranked, findings=findings, notes=notes)
 
     def recommended(self, history: Corpus, current: KeywordSet, *, generator: np.random.Generator) -> list[Keyword]:
         """The nouns that the last window's posts with a current keyword recommend, most frequent first."""
