@@ -145,6 +145,13 @@ def test_recommend_from_files_to_rules(klda, posts, tmp_path):
         assert set(json.loads(rules.stdout)["terms"]) == {f for k in proposal.next_keywords for f in k.forms}
 
 
+def test_a_list_that_has_moved_on_is_told_what_was_first_asked_for(klda, posts):
+    common = ["recommend", posts, "-k", "hospital", "--policy", "counting", "--format", "json", "--founding"]
+    found = json.loads(klda(*common, HEALTH).stdout)
+    assert set(HEALTH.split(",")) <= {word["text"] for word in found["ranked"]}
+    assert "--founding" in klda(*common, " , ").error
+
+
 def test_the_same_seed_gives_the_same_advice(klda, posts):
     common = ["recommend", posts, "-k", HEALTH, "--policy", "counting-scored", "--format", "json"]
     assert klda(*common, "--seed", "3").stdout == klda(*common, "--seed", "3").stdout

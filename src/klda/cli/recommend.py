@@ -46,6 +46,10 @@ def recommend(
     forbid: Annotated[str | None, typer.Option(help="Words that must not be in it.")] = None,
     novelty: Annotated[float, typer.Option(min=0, max=1, help="0 keeps today's topics, 1 explores.")] = 0.5,
     anchor: Annotated[float, typer.Option(min=0, max=1, help="How much the first subject counts against drift.")] = 0.5,
+    founding: Annotated[
+        str | None,
+        typer.Option(help="Keywords that the subject was first asked for with, if the list has moved on since."),
+    ] = None,
     training: Annotated[
         Path | None, typer.Option(help="A corpus with repost counts, from which viral learns when the posts have none.")
     ] = None,
@@ -74,6 +78,7 @@ def recommend(
 
     current = parse_keywords(keywords)
     given = None if candidates is None else parse_keywords(candidates, "--candidates")
+    first = None if founding is None else parse_keywords(founding, "--founding")
     named(policy)  # a wrong name is said before minutes of reading, not after
     check_output(report, "--report")
     check_output(save, "--save")
@@ -116,6 +121,7 @@ def recommend(
             budget=limits,
             novelty=novelty,
             anchor=anchor,
+            founding=first,
             training=training,
             seed=seed,
             progress=progress,
@@ -126,6 +132,8 @@ def recommend(
 
             progress("report", 0, 1)
             shown = {"policy": policy, "novelty": f"{novelty:g}", "anchor": f"{anchor:g}", "seed": str(seed)}
+            if first is not None:
+                shown["founding"] = ", ".join(first.texts)
             write_report(proposal, corpus, report, budget=limits, settings=shown, seed=seed)
             progress("report", 1, 1)
     if save is not None:

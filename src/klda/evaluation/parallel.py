@@ -48,7 +48,7 @@ def _submitted(pool: ProcessPoolExecutor, function: Callable[[Any], Any], tasks:
 def one_thread() -> None:
     """Makes this process compute with one thread: processes share the cores, and more would only fight."""
     import torch
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(1)
     threadpool_limits(1)  # NumPy's and SciPy's own

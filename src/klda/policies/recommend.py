@@ -54,6 +54,7 @@ def recommend(
     max_posts: float | None = None,
     novelty: float = 0.5,
     anchor: float = 0.5,
+    founding: KeywordSet | Iterable[str] | None = None,
     sample: Corpus | None = None,
     training: Corpus | Path | str | None = None,
     seed: int = 0,
@@ -68,7 +69,8 @@ def recommend(
     candidates are used. Without `candidates` they are assembled from `sources`: of these, `viral` can learn from
     `training`, another corpus or the folder of one, when the posts carry no counts of reposts; nouns are told by
     `tagger`, patterns of ours or spaCy. `sample` is a corpus of the unfiltered stream, a source of its own where it
-    is given. `budget` is a `Budget` or simply a number of keywords.
+    is given. `budget` is a `Budget` or simply a number of keywords. `founding` are the keywords that the subject was
+    first asked for with, where the list has moved on since: they say what must not be lost, and may come back.
 
     >>> from klda.corpus.simulation import World
     >>> advice = recommend(World(weeks=3, posts_per_week=400), ["horse", "race"], policy="counting", budget=4)
@@ -98,8 +100,14 @@ def recommend(
         corpus = corpus.with_candidates(current)
     check(corpus, current)
     generator = np.random.default_rng(seed)
+    first = None if founding is None else current.spell(as_keywords(founding))
     common = {"top": top, "novelty": novelty, "anchor": anchor, "training": training, "model": model}
-    chosen = policy_named(policy, **_accepted(policy, common), **settings) if isinstance(policy, str) else policy
+    if isinstance(policy, str):
+        chosen = policy_named(policy, **_accepted(policy, common), **_anchored(policy, first), **settings)
+    elif first is None:
+        chosen = policy
+    else:
+        raise SettingError("founding keywords go with the name of a policy; give this one its own")
     if model is not None:
         notes = () if model.candidates_ - current else (NOTHING_TO_ADD,)
         found = Candidates(model.candidates_ | current, notes=notes)
@@ -117,6 +125,7 @@ def recommend(
             generator=generator,
             progress=progress,
         )
+    found = replace(found, keywords=found.keywords | (first or KeywordSet()))
     proposal = chosen.propose(
         corpus.with_candidates(found.keywords),
         current,
@@ -165,6 +174,17 @@ def _budget(budget: Budget | int | None, max_posts: float | None, current: Keywo
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
     chosen = replace(chosen, required=current.spell(chosen.required))
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
+
+
+def _anchored(name: str, founding: KeywordSet | None) -> dict[str, KeywordSet]:
+    """The founding keywords as a setting of a policy; an error where it has no use for them."""
+    if founding is None:
+        return {}
+    if not len(founding):
+        raise SettingError("founding names no keyword; leave it out if the list is as it was first asked for")
+    if not _accepted(name, {"founding": founding}):
+        raise SettingError(f"policy {name!r} knows no founding keywords; leave them out, or take klda")
+    return {"founding": founding}
 
 
 def _accepted(name: str, settings: dict[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class Virality:
     def predict(self, posts: PostTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each of these posts is expected to become viral. # (len(rows),)"""
         from sklearn.ensemble import HistGradientBoostingClassifier  # scikit-learn takes a second to import
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
 
         new = Features.of(posts, rows)
         both = self.examples.known & new.known

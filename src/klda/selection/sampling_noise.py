@@ -10,11 +10,14 @@ The intervals are of sampling alone; how far windows differ beyond it is for `kl
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from klda.errors import SettingError
 from klda.selection.arrays import Bools, Floats, Ints, row_blocks
@@ -27,6 +30,11 @@ from klda.selection.high_frequency import (
 )
 from klda.selection.interval import COVERAGE, Interval
 from klda.selection.word_distribution import from_counts
+
+THREADS = 4
+"""At most so many windows are drawn at a time, one a core: NumPy draws outside Python's lock."""
+MOST_HELD = 1 << 23
+"""Numbers of a window's candidates up to which that is done; of larger ones, one is held in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -120,22 +128,43 @@ def draw_scores(
     blocks = list(row_blocks(len(rows), distributions.shape[1])) if threshold is not None else [slice(None)]
     same_keyword = rows[:, None] == current[None, :]  # (m, n)
 
-    def drawn(keywords: Ints, tokens: Floats) -> Floats:
-        expected = distributions[keywords].astype(np.float64)  # (b, V)
-        counts = generator.multinomial(np.rint(tokens[keywords]).astype(np.int64), _normalised(expected))
-        return from_counts(counts.astype(np.float64), prior, strength)
+    def drawn(keywords: Ints, tokens: Floats, chance: np.random.Generator) -> Floats:
+        expected = _normalised(distributions[keywords].astype(np.float64))  # (b, V)
+        sizes = np.rint(tokens[keywords]).astype(np.int64).tolist()
+        counts = [draw_words(size, row, chance) for size, row in zip(sizes, expected, strict=True)]
+        return from_counts(np.array(counts, dtype=np.float64), prior, strength)
 
-    for tokens in volumes:
+    def scored(tokens: Floats, chance: np.random.Generator) -> tuple[Floats, Floats]:
         divergences, distances = np.empty((len(current), len(rows))), np.empty((len(current), len(rows)))
-        last = drawn(current, tokens)  # (n, V)
+        last = drawn(current, tokens, chance)  # (n, V)
         for block in blocks:
-            new = drawn(rows[block], tokens)
+            new = drawn(rows[block], tokens, chance)
             at, which = np.nonzero(same_keyword[block])
             new[at] = last[which]  # one keyword has one sample
             frequent = high_frequency_threshold(new) if threshold is None else threshold
             divergences[:, block] = measure(last, new)
             distances[:, block] = high_frequency_distance(last, new, frequent, retention, penalty)
-        yield divergences, distances
+        return divergences, distances
+
+    windows = list(volumes)
+    held = len(rows[blocks[0]]) * distributions.shape[1] if len(rows) else 0
+    n_threads = min(THREADS, os.cpu_count() or 1) if held <= MOST_HELD else 1
+    # Products of matrices on several threads of their own would wait for the cores that draw. And each window has its
+    # own generator, so that what is drawn does not hang on how many are drawn at a time.
+    with ThreadPoolExecutor(n_threads) as pool, threadpool_limits(1, user_api="blas"):
+        yield from pool.map(scored, windows, generator.spawn(len(windows)))
+
+
+def draw_words(size: int, chance: Floats, generator: np.random.Generator) -> Ints:
+    """How often each word is said when `size` words are drawn by their chances (V,), which sum to 1. # (V,)
+
+    >>> draw_words(10, np.array([0.0, 1.0]), np.random.default_rng(0))
+    array([ 0, 10])
+    """
+    if size >= len(chance):  # a draw for each word
+        return generator.multinomial(size, chance)
+    ends = np.cumsum(chance)
+    return np.bincount(np.searchsorted(ends, np.sort(generator.random(size)) * ends[-1]), minlength=len(chance))
 
 
 def _normalised(weights: Floats) -> Floats:

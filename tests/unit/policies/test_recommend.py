@@ -229,3 +229,29 @@ def test_a_sample_that_is_given_is_looked_at():
 def test_an_argument_that_cannot_be_meant_is_refused(corpus, current, arguments, why):
     with pytest.raises(SettingError, match=why):
         recommend(corpus, current, policy="frequent", **arguments)
+
+
+def test_a_list_that_has_moved_on_is_held_against_the_keywords_first_asked_for():
+    world = World(weeks=4, posts_per_week=800)
+    first, moved = world.best_keywords("health", 0, 3), world.best_keywords("racing", 0, 3)
+    corpus = Corpus.from_posts(world, [*first, *moved])
+    asked = {"policy": "counting", "candidates": first}
+
+    def distance(**options):
+        return recommend(corpus, moved, **asked, **options).distance_from_subject
+
+    assert distance(founding=first) > distance()
+    assert set(first) & set(recommend(corpus, moved, **asked, founding=first).next_keywords.texts)
+
+
+def test_first_keywords_that_are_no_longer_listed_may_come_back():
+    world = World(weeks=4, posts_per_week=800)
+    first = world.best_keywords("health", 0, 3)
+    advice = recommend(world, first[:1], policy="counting", candidates=["horse"], founding=first, budget=5)
+    assert set(first) <= set(advice.ranked.texts)
+    with pytest.raises(SettingError, match=r"policy 'frequent' knows no founding keywords"):
+        recommend(world, first[:1], policy="frequent", founding=first)
+    with pytest.raises(SettingError, match="go with the name of a policy"):
+        recommend(world, first[:1], policy=policy("counting"), founding=first)
+    with pytest.raises(SettingError, match="founding names no keyword"):
+        recommend(world, first[:1], policy="counting", founding=[])

@@ -7,7 +7,7 @@ import pytest
 
 from klda.errors import SettingError
 from klda.selection import divergence, expected_scores, from_counts, high_frequency_distance
-from klda.selection.sampling_noise import draw_scores
+from klda.selection.sampling_noise import draw_scores, draw_words
 from tests.unit.selection.strategies import random_distributions
 
 PRIOR = np.full(40, 1 / 40)
@@ -103,3 +103,25 @@ def test_the_spread_of_two_draws_is_that_of_a_sample_not_of_all_there_is():
 def test_a_single_draw_has_no_interval():
     with pytest.raises(SettingError, match="draws"):
         _scores(50, draws=1)
+
+
+@pytest.mark.parametrize("size", [40, 400])
+def test_words_are_drawn_by_their_chances_whether_they_outnumber_the_vocabulary_or_not(size):
+    chance, generator = np.append(np.full(99, 0.5 / 99), 0.5), np.random.default_rng(3)
+    drawn = np.array([draw_words(size, chance, generator) for _ in range(2_000)])  # (draws, V)
+    assert (drawn.sum(axis=1) == size).all()
+    np.testing.assert_allclose(drawn[:, -1].mean(), size / 2, rtol=0.01)
+    np.testing.assert_allclose(drawn[:, -1].var(), size / 4, rtol=0.15)  # of a multinomial
+    np.testing.assert_allclose(drawn[:, :-1].mean(), size * 0.5 / 99, rtol=0.01)
+
+
+def test_what_is_drawn_does_not_hang_on_how_many_windows_are_drawn_at_a_time(monkeypatch):
+    together = _scores(50).divergence.mean
+    monkeypatch.setattr("klda.selection.sampling_noise.THREADS", 1)
+    np.testing.assert_array_equal(_scores(50).divergence.mean, together)
+
+
+def test_windows_too_large_to_hold_two_of_are_drawn_one_at_a_time_and_alike(monkeypatch):
+    together = _scores(50).divergence.mean
+    monkeypatch.setattr("klda.selection.sampling_noise.MOST_HELD", 0)
+    np.testing.assert_array_equal(_scores(50).divergence.mean, together)
