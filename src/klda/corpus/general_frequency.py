@@ -17,6 +17,8 @@ from klda.types import Keyword
 RAREST = 1e-6
 """What a word that is not listed counts as."""
 
+_LISTED_AS = {"no": "nb"}  # Norwegian, of which the written form of most people is listed
+
 
 def general_frequencies(keywords: Iterable[Keyword], language: str) -> NDArray[np.float64] | None:
     """The share of all words that each keyword makes up in a language; None for a language that is not listed. # (n,)
@@ -36,8 +38,8 @@ def general_frequencies(keywords: Iterable[Keyword], language: str) -> NDArray[n
 def is_listed(language: str) -> bool:
     """Whether frequencies of this language's words are known.
 
-    >>> is_listed("it"), is_listed("xx")
-    (True, False)
+    >>> is_listed("it"), is_listed("no"), is_listed("xx")
+    (True, True, False)
     """
     return _listed(language) is not None
 
@@ -50,6 +52,7 @@ def _frequency(form: str, known: Mapping[str, float]) -> float:
 def _listed(language: str) -> Mapping[str, float] | None:
     import wordfreq  # takes a moment to import, and only advice asks
 
+    language = _LISTED_AS.get(language, language)
     if language not in wordfreq.available_languages("small"):
         return None
     found: Mapping[str, float] = wordfreq.get_frequency_dict(language, wordlist="small")

@@ -13,6 +13,19 @@ from klda.corpus.stopwords import STOP_WORDS
 
 FEWEST_TEXTS = 20
 """Texts below which nothing is said of a language: a short text is easily taken for another one."""
+LANGUAGES = dict(
+    sorted(
+        (
+            {code: name.capitalize() for code, name in STEMMED.items()}
+            | SEGMENTED
+            | {"bg": "Bulgarian", "bn": "Bengali", "cs": "Czech", "fa": "Persian", "fil": "Filipino", "he": "Hebrew"}
+            | {"is": "Icelandic", "ko": "Korean", "lv": "Latvian", "mk": "Macedonian", "ms": "Malay", "sk": "Slovak"}
+            | {"sl": "Slovene", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese"}
+        ).items(),
+        key=lambda language: language[1],
+    )
+)
+"""Languages of which more is known than how their words are written, by code, in the order of their names."""
 _UNKNOWN = frozenset({"und", "zxx", "mul", "mis"})
 _RENAMED = {"in": "id", "iw": "he", "ji": "yi"}  # codes that X still uses under their old names
 _EVERYWHERE = frozenset({"rt", "via", "amp"})  # platforms put these into posts of any language

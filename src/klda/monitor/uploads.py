@@ -18,12 +18,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from klda.corpus.common_words import COMMON_WORDS
+from klda.corpus.language import other_language
 from klda.corpus.posts import PostTable, from_batch
-from klda.errors import DataError, InputError
+from klda.corpus.text import TextSettings
+from klda.errors import DataError, InputError, MissingExtraError
 from klda.monitor.unpacking import check_size
 from klda.sources.reader import read_posts
 from klda.types import KeywordSet, Progress, silent
@@ -35,6 +38,7 @@ KEPT = timedelta(hours=24)
 SHOWN_POSTS = 5
 SUGGESTED = 24
 _LOOKED_AT = 5_000  # posts that suggestions come from
+_USUAL, _GUESSED_BY = "en", 300  # the language unless posts, so many of them, look to be in another
 _ID = re.compile(r"[0-9a-f]{32}")
 _COMMANDS = re.compile(r", or [^,(]*\(--[^)]*\)")
 _MOST_TEXT = 600
@@ -60,6 +64,8 @@ class Preview:
     end: str
     first: tuple[dict[str, str | None], ...]
     """The first posts: id, time, author, text."""
+    language: str
+    """That most posts look to be in; English where that cannot be told."""
     suggestions: tuple[str, ...]
     """Words that many posts share, as keywords to start from."""
 
@@ -169,6 +175,9 @@ def _read(path: Path, upload: str, progress: Progress) -> Preview:
         why = ", ".join(f"{n:,} × {reason}" for reason, n in {**report.bad, **report.skipped}.items())
         first = f"; {_for_people(str(report.examples[0]), path)}" if report.examples else ""
         raise InputError(f"no post was found in the file ({why or 'it has no records'}){first}")
+    posts = PostTable(pa.Table.from_batches(head).slice(0, _LOOKED_AT))
+    other = other_language(posts.texts(np.arange(min(len(posts), _GUESSED_BY))), _USUAL)
+    language = _USUAL if other is None else other[0]
     return Preview(
         id=upload,
         size=path.stat().st_size,
@@ -184,7 +193,8 @@ def _read(path: Path, upload: str, progress: Progress) -> Preview:
             {"id": p.id, "time": p.time.isoformat(), "author": p.author, "text": p.text[:_MOST_TEXT]}
             for p in islice(from_batch(head[0]), SHOWN_POSTS)
         ),
-        suggestions=_suggested(head, held),
+        language=language,
+        suggestions=_suggested(posts, language),
     )
 
 
@@ -193,22 +203,25 @@ def _for_people(message: str, path: Path) -> str:
     return _COMMANDS.sub("", message.replace(str(path), "the file"))
 
 
-def _suggested(batches: list[pa.RecordBatch], held: int) -> tuple[str, ...]:
+def _suggested(posts: PostTable, language: str) -> tuple[str, ...]:
     """Nouns and hashtags that many posts share; words that any subject uses are left out."""
     from klda.corpus.corpus import Corpus
     from klda.corpus.documents import merged
     from klda.policies.nouns import LONGEST, frequent_nouns
 
-    posts = PostTable(pa.Table.from_batches(batches).slice(0, _LOOKED_AT))
+    text = TextSettings(language=language)
     try:
-        corpus = Corpus.from_posts(posts, KeywordSet.of("klda"), window="36500d")
-    except DataError:
+        corpus = Corpus.from_posts(posts, KeywordSet.of("klda"), window="36500d", settings=text)
+    except (DataError, MissingExtraError):
         return ()
     everything = merged(corpus.documents, corpus.apart)
     words = frequent_nouns(replace(corpus, documents=everything), 2 * SUGGESTED)
-    tags = Counter(f"#{tag.lower()}" for batch in batches for post in from_batch(batch) for tag in post.hashtags)
+    tags = Counter(
+        f"#{tag.lower()}" for batch in posts.batches() for post in from_batch(batch) for tag in post.hashtags
+    )
     found = [word.text for word in words if word.text.casefold() not in COMMON_WORDS]
-    often = [tag for tag, n in tags.most_common(SUGGESTED // 4) if n >= max(5, held // 200) and len(tag) <= LONGEST]
+    fewest = max(5, len(posts) // 200)
+    often = [tag for tag, n in tags.most_common(SUGGESTED // 4) if n >= fewest and len(tag) <= LONGEST]
     return tuple(dict.fromkeys([*found[: SUGGESTED - len(often)], *often]))
 
 

@@ -95,6 +95,7 @@ Keywords = Annotated[
     Field(min_length=1, max_length=MOST_KEYWORDS),
 ]
 Length = Annotated[str, AfterValidator(_length), Field(max_length=10)]
+Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 Limit = Annotated[Annotated[int, Field(ge=1, le=1_000_000_000)] | None, BeforeValidator(_nothing)]
 
 
@@ -106,6 +107,7 @@ class NewMonitor(BaseModel):
     name: Name = Field(description="Its name, as in `flu-2026`.")
     subject: str = Field(min_length=1, max_length=200, description="What it is about, for people.")
     keywords: Keywords = Field(description="The first list.")
+    language: Language = Field(default="en", description="Of the posts, by its code; stemmer and stop words follow it.")
     window: Length = Field(default="7d", description="As in 7d, 6h.")
     max_keywords: Limit = Field(default=None, description="Most keywords of a list.")
     max_posts: Limit = Field(default=None, description="Most posts that a list may bring in a window.")
@@ -122,7 +124,8 @@ class NewMonitor(BaseModel):
         """These as settings of a monitor."""
         limits = {"max_keywords": self.max_keywords, "max_posts": self.max_posts}
         budget = {name: value for name, value in limits.items() if value is not None}
-        return {"subject": self.subject, "keywords": self.keywords, "window": self.window, "budget": budget}
+        own = self.model_dump(include={"subject", "keywords", "language", "window"})
+        return own | {"budget": budget}
 
 
 class MonitorForm(NewMonitor):
@@ -171,6 +174,7 @@ _WORDS = {
     "too_short": "name at least one keyword",
     "too_long": f"at most {MOST_KEYWORDS} keywords",
     "int_parsing": "give a whole number",
+    "string_pattern_mismatch": "give a code of two or three small letters, as in en or de",
     "greater_than_equal": "give a number of at least {ge}",
     "less_than_equal": "give a number of at most {le:,}",
 }

@@ -45,7 +45,7 @@ class Studio:
         """The monitor of this name; an answer of 404 where there is none."""
         folder = next((f for f in list_monitors(self.settings.home) if f.name == name), None)
         if folder is None:
-            self._forget(name)
+            self.forget(name)
             raise HTTPException(404, f"there is no monitor {name!r}")
         return self._opened(folder)
 
@@ -71,7 +71,7 @@ class Studio:
         try:
             return look(self._opened(folder))
         except StoreError as error:
-            self._forget(folder.name)  # opening tells sooner than reading that nobody answers
+            self.forget(folder.name)  # opening tells sooner than reading that nobody answers
             self._silent[folder.name] = time.monotonic() + PAUSE, error
             raise
 
@@ -95,7 +95,8 @@ class Studio:
         known[2].close()
         return monitor
 
-    def _forget(self, name: str) -> None:
+    def forget(self, name: str) -> None:
+        """Gives the database of a monitor back; it is opened again when somebody asks for it."""
         with self._lock:
             known = self._open.pop(name, None)
         if known is not None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klda.corpus.language import detect, primary
+from klda.corpus.language import LANGUAGES, detect, primary, taken_as_written
+from klda.corpus.segmentation import SEGMENTED
+from klda.corpus.stemming import STEMMED
+from klda.corpus.stopwords import STOP_WORDS
 
 
 @pytest.mark.parametrize(
@@ -37,3 +41,9 @@ def test_sentences_are_told_apart(text: str, language: str) -> None:
 def test_any_text_has_a_language_or_none(text: str) -> None:
     language = detect(text)
     assert language is None or language == primary(language)
+
+
+def test_every_language_of_which_something_is_known_has_a_name():
+    listed = set(wordfreq.available_languages("small")) - {"nb", "sh"}  # Norwegian has the code no; sh is no language
+    assert set(LANGUAGES) == listed | set(STEMMED) | set(STOP_WORDS) | set(SEGMENTED)
+    assert not any(taken_as_written(code) for code in LANGUAGES)

@@ -80,11 +80,11 @@ def test_jobs_say_how_far_they_are_and_why_they_failed(reader: Browser) -> None:
 
 def test_a_monitor_is_made_from_the_form(browse: Callable[..., Browser]) -> None:
     browser = browse()
-    answer = browser.post("/new", FORM | {"max_keywords": "12", "max_posts": ""})
+    answer = browser.post("/new", FORM | {"max_keywords": "12", "max_posts": "", "language": "fr"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/monitors/flu")
     with opened(browser.app.state.studio.settings.home, "flu") as monitor:
         assert monitor.settings.first_keywords().texts == ("flu", "influenza", "fever")
-        assert monitor.settings.budget.max_keywords == 12
+        assert (monitor.settings.budget.max_keywords, monitor.settings.language) == (12, "fr")
         assert monitor.records.journal.entries()[0].who == "ann"
 
 

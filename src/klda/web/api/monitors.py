@@ -20,6 +20,7 @@ from klda.web.api.models import (
     UnreadableAnswer,
     YieldAnswer,
 )
+from klda.web.deleting import delete_monitor
 from klda.web.forms import MonitorForm
 from klda.web.making import make_monitor
 from klda.web.problems import documented
@@ -50,6 +51,13 @@ def create_monitor(form: MonitorForm, studio: TheStudio, identity: Identity, res
 def show_monitor(monitor: TheMonitor) -> MonitorAnswer:
     """How a monitor stands."""
     return MonitorAnswer.model_validate(overview(monitor))
+
+
+@router.delete("/monitors/{name}", status_code=204, responses=documented(409))
+def remove_monitor(monitor: TheMonitor, studio: TheStudio, identity: Identity) -> Response:
+    """Deletes a monitor for good: its posts, its records and its folder; 409 while something works for it."""
+    delete_monitor(studio, monitor.name, identity)
+    return Response(status_code=204)
 
 
 @router.get("/monitors/{name}/volume")

@@ -56,6 +56,7 @@ class UploadAnswer(BaseModel):
     start: str = Field(description="Time of the earliest post.")
     end: str = Field(description="Time of the latest post.")
     first: list[FirstPost]
+    language: str = Field(description="That most posts look to be in.")
     suggestions: list[str] = Field(description="Words that many posts share, as keywords to start from.")
 
 

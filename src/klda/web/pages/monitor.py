@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
+from klda.errors import DataError
 from klda.monitor.background import start
 from klda.monitor.flow import flow, now, yields
 from klda.monitor.following import refusal
@@ -15,9 +16,10 @@ from klda.store.jobs import OPEN
 from klda.store.volume import Period
 from klda.web.charts.topics import name_of, topics_over_time
 from klda.web.charts.volume import volume
+from klda.web.deleting import delete_monitor
 from klda.web.rendering import render
 from klda.web.running import start_running, stop_running
-from klda.web.studio import Identity, TheMonitor
+from klda.web.studio import Identity, TheMonitor, TheStudio
 
 router = APIRouter(prefix="/monitors/{name}")
 
@@ -69,6 +71,44 @@ def learn(monitor: TheMonitor, identity: Identity) -> Response:
     """Begins to work out topics of the newest window."""
     start(monitor, "topics", asked_by=identity)
     return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
+
+
+@router.get("/delete")
+def ask_to_delete(request: Request, monitor: TheMonitor) -> Response:
+    """What would be deleted, and the form for it."""
+    return _delete_form(request, monitor)
+
+
+@router.post("/delete")
+def delete(
+    request: Request,
+    studio: TheStudio,
+    monitor: TheMonitor,
+    identity: Identity,
+    confirmed: Annotated[str, Form(max_length=100)] = "",
+) -> Response:
+    """Deletes the monitor, where its name was typed; what stands in the way is said beside the form."""
+    if confirmed.strip() != monitor.name:
+        return _delete_form(request, monitor, f"type {monitor.name} to delete it", confirmed)
+    try:
+        delete_monitor(studio, monitor.name, identity)
+    except DataError as error:
+        return _delete_form(request, monitor, str(error), confirmed)
+    return RedirectResponse("/", status_code=303)
+
+
+def _delete_form(request: Request, monitor: Monitor, error: str | None = None, typed: str = "") -> Response:
+    return render(
+        request,
+        "delete.html",
+        status=422 if error else 200,
+        **frame(monitor),
+        posts=monitor.records.volume.total(),
+        source=monitor.settings.source["kind"],
+        shared=monitor.settings.storage.database is not None,
+        error=error,
+        typed=typed,
+    )
 
 
 def frame(monitor: Monitor) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
+from klda.corpus.language import LANGUAGES
 from klda.monitor.overview import Overview, overview
 from klda.web.forms import MonitorForm, WrongFields, parsed
 from klda.web.making import make_monitor
@@ -58,4 +59,13 @@ async def make(request: Request, studio: TheStudio, identity: Identity) -> Respo
 def _form(request: Request, values: Mapping[str, Any], wrong: Mapping[str, str], status: int = 200) -> Response:
     shown = {name: "" if values.get(name) is None else str(values[name]) for name in MonitorForm.model_fields}
     elsewhere = [message for name, message in wrong.items() if name not in MonitorForm.model_fields]
-    return render(request, "new.html", status=status, values=shown, wrong=wrong, elsewhere=elsewhere, sources=SOURCES)
+    return render(
+        request,
+        "new.html",
+        status=status,
+        values=shown,
+        wrong=wrong,
+        elsewhere=elsewhere,
+        sources=SOURCES,
+        languages=LANGUAGES,
+    )

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Form, Path, Request, Response
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse
 
+from klda.corpus.language import LANGUAGES
 from klda.errors import DataError, SettingError
 from klda.policies.registry import policies
 from klda.web.api.uploads import UploadForm, begin, seen
@@ -42,6 +43,7 @@ def make(
     name: Annotated[str, Form(max_length=100)] = "",
     subject: Annotated[str, Form(max_length=300)] = "",
     keywords: Annotated[str, Form(max_length=20_000)] = "",
+    language: Annotated[str, Form(max_length=10)] = "en",
     window: Annotated[str, Form(max_length=20)] = "7d",
     max_keywords: Annotated[str, Form(max_length=20)] = "",
     max_posts: Annotated[str, Form(max_length=20)] = "",
@@ -52,6 +54,7 @@ def make(
         "name": name,
         "subject": subject,
         "keywords": keywords,
+        "language": language,
         "window": window,
         "max_keywords": max_keywords,
         "max_posts": max_posts,
@@ -76,6 +79,7 @@ def _form(request: Request, studio: TheStudio, upload: str, values: dict[str, An
         "name": "",
         "subject": "",
         "keywords": "",
+        "language": found.language,
         "window": "7d" if days > 21 else "1d" if days > 3 else "6h" if days > 0.5 else "1h",
         "max_keywords": "20",
         "max_posts": "",
@@ -88,6 +92,7 @@ def _form(request: Request, studio: TheStudio, upload: str, values: dict[str, An
         seen=found,
         values=defaults | values,
         errors=errors,
+        languages=LANGUAGES,
         policies=list(policies()),
         typed={word.casefold() for word in re.split(r"[,;\s]+", str(values.get("keywords", ""))) if word},
     )
