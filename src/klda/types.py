@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -78,6 +79,11 @@ class Keyword:
         return self.text
 
 
+def _alike(text: str) -> str:
+    """What keywords that match alike have in common, however their case, spaces and accents are written."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 @dataclass(frozen=True, slots=True)
 class KeywordSet(Sequence[Keyword]):
     """Keywords in a fixed order, each text once: the index of a keyword is its column in every array.
@@ -101,7 +107,7 @@ class KeywordSet(Sequence[Keyword]):
 
     @classmethod
     def of(cls, *keywords: str | Keyword) -> Self:
-        """The set of these keywords; plain strings match as typed, and those that differ only in case match alike.
+        """The set of these keywords; plain strings match as typed, and those that then match alike are one.
 
         >>> KeywordSet.of("Health", "HEALTH", "drug", "health").texts
         ('Health', 'drug')
@@ -109,7 +115,7 @@ class KeywordSet(Sequence[Keyword]):
         first: dict[str, Keyword] = {}
         for keyword in (k if isinstance(k, Keyword) else Keyword(k) for k in keywords):
             as_typed = keyword.forms == (keyword.text,)
-            first.setdefault(" ".join(keyword.text.casefold().split()) if as_typed else keyword.text, keyword)
+            first.setdefault(_alike(keyword.text) if as_typed else keyword.text, keyword)
         return cls(tuple(first.values()))
 
     @property
@@ -154,8 +160,8 @@ class KeywordSet(Sequence[Keyword]):
         given = tuple(keywords)
         if all(keyword in self for keyword in given):
             return KeywordSet(given)
-        known = {keyword.text.casefold(): keyword for keyword in reversed(self.keywords)}
-        return KeywordSet(tuple(k if k in self else known.get(k.text.casefold(), k) for k in given))
+        known = {_alike(keyword.text): keyword for keyword in reversed(self.keywords)}
+        return KeywordSet(tuple(k if k in self else known.get(_alike(k.text), k) for k in given))
 
     def __or__(self, other: Iterable[Keyword]) -> KeywordSet:
         return KeywordSet((*self.keywords, *other))

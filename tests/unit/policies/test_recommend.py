@@ -46,6 +46,13 @@ def test_a_keyword_typed_twice_in_other_case_takes_one_place_of_the_list():
     assert set(advice.ranked.texts) == {"Mask", "Vaccine"}
 
 
+def test_a_keyword_whose_accent_is_written_in_two_ways_is_one():
+    whole, in_two = "café", "Cafe\u0301"
+    advice = recommend(posts(text="the café in town, day {i}"), [in_two, whole], policy="frequent", candidates=[whole])
+    assert advice.ranked.texts == (in_two,)
+    assert KeywordSet.of(whole).spell(KeywordSet.of(in_two)).texts == (whole,)
+
+
 def test_a_text_alone_is_not_taken_for_a_list_of_letters(corpus, current):
     with pytest.raises(SettingError, match=r"give a list, as in \['health'\]"):
         recommend(corpus, "health", policy="counting")
