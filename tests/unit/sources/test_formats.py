@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from klda.corpus.matching import Matcher
 from klda.sources import PostReader, read_posts
 from klda.sources.formats import x_v1, x_v2
 from klda.sources.formats.outcome import Row
 from klda.sources.recognise import parse_record
-from klda.types import Post
+from klda.types import KeywordSet, Post
 
 SAMPLES = Path(__file__).parents[2] / "data" / "posts"
 
@@ -71,6 +72,24 @@ def test_x_v2_stream_finds_authors_and_originals_beside_the_data() -> None:
     assert (repost.text, repost.author) == ("RT @carla: Solar power at home #solar & wind", "dora")
     assert repost.repost_of == first.id
     assert dict(reader.report.skipped) == {"keep-alive": 1, "control message": 1}
+
+
+def test_links_on_x_are_those_that_they_lead_to_as_its_filter_reads_them() -> None:
+    links = [
+        {"url": "https://t.co/a1", "expanded_url": "https://bit.ly/x", "unwound_url": "https://nasa.gov/moon?a=1&b=2"},
+        {"url": "https://t.co/a12", "expanded_url": "https://esa.int/sun"},
+        {"url": "https://t.co/pic", "expanded_url": "https://x.com/anna/photo", "display_url": "pic.x.com/p"},
+        {"url": None, "expanded_url": "https://nowhere.org"},
+    ]
+    text = "https://t.co/a12 &amp; https://t.co/a1, https://t.co/pic https://t.co/other"
+    said = "https://esa.int/sun & https://nasa.gov/moon?a=1&b=2, https://t.co/pic https://t.co/other"
+    post = {"text": text, "entities": {"urls": links}}
+    older = {**post, "id_str": "7", "created_at": "Wed Oct 10 20:19:24 +0000 2018", "user": {"screen_name": "anna"}}
+    newer = {**post, "id": "7", "created_at": "2026-01-05T10:00:00Z", "author_id": "1"}
+    for row in (x_v1.parse(older), x_v2.parse(newer)):
+        assert isinstance(row, Row)
+        assert row.text == said
+    assert Matcher(KeywordSet.of("moon", "anna")).match(said) == [0]
 
 
 def test_a_repost_on_x_has_the_hashtags_of_its_original() -> None:

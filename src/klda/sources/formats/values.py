@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 _LIMIT = 2**63
+_SHORT_LINK = re.compile(r"https?://[\w.]+/\w+")
 _TAG_BREAKS = re.compile(r"[\s,;|#\[\]'\"]+")
 
 
@@ -84,6 +85,23 @@ def items(record: Mapping[str, object], key: str) -> list[dict[str, object]]:
 def unescaped(text: object) -> object:
     """Text without HTML entities, which X's API puts in place of &, < and >; anything else as it is."""
     return html.unescape(text) if isinstance(text, str) and "&" in text else text
+
+
+def with_whole_links(text: object, entities: Mapping[str, object]) -> object:
+    """Text with the addresses that X's short links lead to, which its filter matches too; pictures stay short.
+
+    >>> link = {"url": "https://t.co/a1", "expanded_url": "https://nasa.gov/moon"}
+    >>> with_whole_links("Look: https://t.co/a1", {"urls": [link]})
+    'Look: https://nasa.gov/moon'
+    """
+    if not isinstance(text, str):
+        return text
+    whole: dict[object, object] = {
+        link.get("url"): link.get("unwound_url") or link.get("expanded_url")
+        for link in items(entities, "urls")
+        if "media_key" not in link and not str(link.get("display_url")).startswith("pic.")
+    }
+    return _SHORT_LINK.sub(lambda found: str(whole.get(found[0]) or found[0]), text) if whole else text
 
 
 def with_full_original(text: object, original: object) -> object:

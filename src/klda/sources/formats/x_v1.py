@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from klda.sources.formats.outcome import Bad, Removal, Row, Skip, checked
-from klda.sources.formats.values import as_count, as_name, as_tags, part, unescaped, with_full_original
+from klda.sources.formats.values import (
+    as_count,
+    as_name,
+    as_tags,
+    part,
+    unescaped,
+    with_full_original,
+    with_whole_links,
+)
 from klda.sources.reasons import CONTROL, DELETE
 from klda.sources.times import parse_time
 
@@ -45,7 +53,7 @@ def parse(record: Mapping[str, object]) -> Row | Skip | Bad:
     return checked(
         as_name(record.get("id_str")) or as_name(record.get("id")),
         parse_time(record.get("created_at")),
-        unescaped(text),
+        with_whole_links(unescaped(text), entities),
         as_name(user.get("screen_name")) or as_name(user.get("id_str")) or as_name(user.get("id")),
         as_name(record.get("lang")),
         (as_name(original.get("id_str")) or as_name(original.get("id")) or "") if original else None,

@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from klda.sources.formats.outcome import Bad, Outcome, Row, Skip, checked
-from klda.sources.formats.values import as_count, as_name, as_tags, items, part, unescaped, with_full_original
+from klda.sources.formats.values import (
+    as_count,
+    as_name,
+    as_tags,
+    items,
+    part,
+    unescaped,
+    with_full_original,
+    with_whole_links,
+)
 from klda.sources.reasons import CONTROL, EMPTY_PAGE, NOT_AN_OBJECT
 from klda.sources.times import parse_time
 
@@ -65,20 +74,20 @@ def parse(tweet: Record, users: Expansions = _NONE, tweets: Expansions = _NONE) 
     about_author = part(author, "public_metrics")
     metrics = part(tweet, "public_metrics")
     text = _text(tweet)
-    original, tags = None, _tags(tweet)
+    original, entities = None, _entities(tweet)
     for reference in items(tweet, "referenced_tweets"):
         if reference.get("type") == "retweeted":
             original = as_name(reference.get("id")) or ""
             said = tweets.get(original) or reference
-            text, tags = with_full_original(text, _text(said)), _tags(said) or tags  # both are cut off in a repost
+            text, entities = with_full_original(text, _text(said)), _entities(said) or entities  # a repost cuts both
     return checked(
         as_name(tweet.get("id")),
         parse_time(tweet.get("created_at")),
-        unescaped(text),
+        with_whole_links(unescaped(text), entities),
         as_name(author.get("username")) or author_id,
         as_name(tweet.get("lang")),
         original,
-        tags,
+        as_tags(entities.get("hashtags"), "tag"),
         as_count(metrics.get("retweet_count")),
         as_count(metrics.get("like_count")),
         as_count(metrics.get("reply_count")),
@@ -90,9 +99,9 @@ def parse(tweet: Record, users: Expansions = _NONE, tweets: Expansions = _NONE) 
     )
 
 
-def _tags(tweet: Record) -> tuple[str, ...]:
-    entities = part(part(tweet, "note_tweet"), "entities") or part(tweet, "entities")
-    return as_tags(entities.get("hashtags"), "tag")
+def _entities(tweet: Record) -> Record:
+    """Hashtags and links of the text; those of a long post lie beside it."""
+    return part(part(tweet, "note_tweet"), "entities") or part(tweet, "entities")
 
 
 def _text(tweet: Record) -> object:
