@@ -72,6 +72,7 @@ def recommend(
     from klda.corpus.text import TextSettings
     from klda.errors import InputError
     from klda.model.klda import KLDA
+    from klda.policies.recommend import founding_setting
     from klda.policies.recommend import recommend as propose
     from klda.policies.registry import policy as named
     from klda.types import Budget, KeywordSet
@@ -80,6 +81,7 @@ def recommend(
     given = None if candidates is None else parse_keywords(candidates, "--candidates")
     first = None if founding is None else parse_keywords(founding, "--founding")
     named(policy)  # a wrong name is said before minutes of reading, not after
+    founding_setting(policy, first)
     check_output(report, "--report")
     check_output(save, "--save")
     paths = files or ([] if model is None else [corpus_of_model(model)])

@@ -103,7 +103,7 @@ def recommend(
     first = None if founding is None else current.spell(as_keywords(founding))
     common = {"top": top, "novelty": novelty, "anchor": anchor, "training": training, "model": model}
     if isinstance(policy, str):
-        chosen = policy_named(policy, **_accepted(policy, common), **_anchored(policy, first), **settings)
+        chosen = policy_named(policy, **_accepted(policy, common), **founding_setting(policy, first), **settings)
     elif first is None:
         chosen = policy
     else:
@@ -176,8 +176,8 @@ def _budget(budget: Budget | int | None, max_posts: float | None, current: Keywo
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
 
 
-def _anchored(name: str, founding: KeywordSet | None) -> dict[str, KeywordSet]:
-    """The founding keywords as a setting of a policy; an error where it has no use for them."""
+def founding_setting(name: str, founding: KeywordSet | None) -> dict[str, KeywordSet]:
+    """The founding keywords, if any, as a setting of a policy; an error where it has no use for them."""
     if founding is None:
         return {}
     if not len(founding):

@@ -129,10 +129,10 @@ def draw_scores(
     same_keyword = rows[:, None] == current[None, :]  # (m, n)
 
     def drawn(keywords: Ints, tokens: Floats, chance: np.random.Generator) -> Floats:
-        expected = _normalised(distributions[keywords].astype(np.float64))  # (b, V)
-        sizes = np.rint(tokens[keywords]).astype(np.int64).tolist()
-        counts = [draw_words(size, row, chance) for size, row in zip(sizes, expected, strict=True)]
-        return from_counts(np.array(counts, dtype=np.float64), prior, strength)
+        words = _normalised(distributions[keywords].astype(np.float64))  # (b, V)
+        for row, size in zip(words, np.rint(tokens[keywords]).astype(np.int64).tolist(), strict=True):
+            row[:] = draw_words(size, row, chance)
+        return from_counts(words, prior, strength, out=words)
 
     def scored(tokens: Floats, chance: np.random.Generator) -> tuple[Floats, Floats]:
         divergences, distances = np.empty((len(current), len(rows))), np.empty((len(current), len(rows)))
