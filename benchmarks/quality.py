@@ -61,7 +61,7 @@ FEW_LOOPS = ("klda", "static", "labels-next-week", "labels-next-week-singly")
 """Whose loops those with a sample are; a quick look leaves the last out."""
 QUICK_WEEKS, QUICK_HISTORY = 2, 4
 """Weeks that are tested, and weeks of history from which the fit is learnt."""
-QUICK_LOOP = 10
+QUICK_LOOP = 6
 """Weeks through which its loop runs."""
 HISTORY = 10
 """Weeks of history before a test week, fewer where an archive is short."""
