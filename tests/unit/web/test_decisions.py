@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from klda.monitor.from_file import create_from_upload, fill
 from klda.monitor.monitor import opened
 from klda.policies.proposal import Proposal
 from klda.types import KeywordSet
-from klda.web.api.uploads import UploadForm
 from klda.web.pages.proposal import _frontier
 from klda.web.settings import StudioSettings
 from tests.unit.monitor.uploading import VALUES, sent
@@ -291,17 +289,3 @@ def test_history_leads_to_the_proposal_that_was_decided(tmp_path: Path) -> None:
     assert f'href="{link}"' in browser.get("/monitors/health/history").text
     assert browser.get(link).status_code == 200
     browser.app.state.studio.close()
-
-
-def test_the_language_of_a_file_is_told_and_can_be_said(browser: Browser) -> None:
-    said = "Das Krankenhaus hat heute wieder keine freien Betten, und die Ärzte sind müde."
-    lines = [{"id": str(n), "time": f"2026-01-{1 + n % 28:02}T08:00:00Z", "text": f"{said} {n}"} for n in range(60)]
-    found = upload(browser, "\n".join(map(json.dumps, lines)).encode()).json()
-    assert found["language"] == "de"
-    assert "wieder" not in found["suggestions"]
-    path = f"/upload/{found['id']}"
-    assert '<option value="de" selected>German</option>' in browser.get(path).text
-    form = {"name": "klinik", "subject": "Kliniken", "keywords": "krankenhaus", "window": "7d", "language": "De?"}
-    wrong = browser.post(path, form)
-    assert (wrong.status_code, 'id="error-language"' in wrong.text) == (422, True)
-    assert UploadForm.model_validate(form | {"language": "de"}).values()["language"] == "de"
