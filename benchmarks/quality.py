@@ -59,7 +59,7 @@ SAMPLE = 0.01
 """Share of the stream that loops with a sample may look at beside their lists."""
 FEW_LOOPS = ("klda", "static", "labels-next-week", "labels-next-week-singly")
 """Whose loops those with a sample are; a quick look leaves the last out."""
-QUICK_WEEKS, QUICK_HISTORY = 2, 4
+QUICK_WEEKS, QUICK_HISTORY = 2, 3
 """Weeks that are tested, and weeks of history from which the fit is learnt."""
 QUICK_LOOP = 6
 """Weeks through which its loop runs."""
