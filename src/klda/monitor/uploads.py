@@ -231,4 +231,4 @@ def _folder(home: Path) -> Path:
 
 def _from_dict(plain: dict[str, Any]) -> Preview:
     lists = {name: tuple(plain[name]) for name in ("examples", "first", "suggestions")}
-    return Preview(**(plain | lists))
+    return Preview(**({"language": _USUAL} | plain | lists))  # older versions did not look for the language

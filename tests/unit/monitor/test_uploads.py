@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import time
 from datetime import timedelta
@@ -28,6 +29,15 @@ def test_an_upload_is_looked_at_before_anything_is_made_of_it(world: Path, tmp_p
     assert "health" in seen.suggestions
     assert uploads.preview(tmp_path, upload) == seen
     assert (uploads.file_of(tmp_path, upload).parent.stat().st_mode & 0o777) == 0o700
+
+
+def test_what_an_older_version_remembered_of_a_file_still_counts(world: Path, tmp_path: Path) -> None:
+    upload = sent(tmp_path, world.read_bytes())
+    seen = uploads.preview(tmp_path, upload)
+    known = uploads.file_of(tmp_path, upload).with_name("preview.json")
+    older = {name: value for name, value in json.loads(known.read_text()).items() if name != "language"}
+    known.write_text(json.dumps(older))
+    assert uploads.preview(tmp_path, upload) == seen
 
 
 def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def unescaped(text: object) -> object:
 
 
 def with_whole_links(text: object, entities: Mapping[str, object]) -> object:
-    """Text with the addresses that X's short links lead to, which its filter matches too; pictures stay short.
+    """Text with the addresses that X's short links lead to, which its v1.1 filter matches too; pictures stay short.
 
     >>> link = {"url": "https://t.co/a1", "expanded_url": "https://nasa.gov/moon"}
     >>> with_whole_links("Look: https://t.co/a1", {"urls": [link]})
