@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from klda.advice.evidence import Evidence
+from klda.advice.proposal import Proposal
+from klda.advice.uncertainty import Forecast, Measured, forecast_measurement, measure
+from klda.advice.word_counts import keyword_word_matrix
 from klda.corpus.corpus import Corpus
 from klda.evaluation.subjects import Subject, load_subjects
 from klda.policies.candidates import assemble_candidates
-from klda.policies.evidence import Evidence
-from klda.policies.proposal import Proposal
 from klda.policies.registry import policy
-from klda.policies.uncertainty import Forecast, Measured, forecast_measurement, measure
-from klda.policies.word_counts import keyword_word_matrix
 from klda.selection.interval import Interval
 from klda.sources.reader import read_posts
 from klda.types import Budget, Estimate, KeywordSet

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from benchmarks.scale_ray import on_ray
+from klda.advice.advise import KLDAPolicy
 from klda.corpus.corpus import Corpus, every
 from klda.corpus.out_of_core import prepare
 from klda.corpus.simulation import World, write
@@ -28,8 +29,6 @@ from klda.model.beginnings import first_parameters
 from klda.model.data import training_data
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Trainer, split
-from klda.policies.evidence import Evidence
-from klda.policies.klda import KLDAPolicy
 from klda.policies.recommend import recommend
 from klda.selection.arrays import Floats
 from klda.sources import read_posts
@@ -106,7 +105,7 @@ def choice(n_candidates: int, posts: int, file: Path) -> dict[str, Any]:
     current, _ = candidates_of_world()
     corpus = Corpus.from_posts(read_posts(file), current, settings=TextSettings(min_count=2))
     frequent = [corpus.vocabulary.display(i) for i in range(1, min(n_candidates, len(corpus.vocabulary) - 1) + 1)]
-    policy = TimedPolicy()
+    policy = TimedPolicy(predict=True)
     start = time.process_time()
     proposal = recommend(corpus, current, candidates=frequent, policy=policy, budget=20)
     whole = time.process_time() - start
@@ -132,12 +131,10 @@ class TimedPolicy(KLDAPolicy):
 
     estimating: float = field(default=0.0, init=False)
 
-    def estimate(
-        self, evidence: Evidence, background: Floats, *, generator: np.random.Generator, progress: Progress
-    ) -> Floats:
+    def predicted(self, history: Corpus, *, generator: np.random.Generator, progress: Progress) -> Floats:
         """As the default policy."""
         start = time.process_time()
-        words = super().estimate(evidence, background, generator=generator, progress=progress)
+        words = super().predicted(history, generator=generator, progress=progress)
         self.estimating = time.process_time() - start
         return words
 

@@ -59,7 +59,7 @@ def make_home(home: Path, port: int, posts: int) -> None:
         "source": f"jetstream:ws://127.0.0.1:{port}",
         "sample": 0.0,
         "history": 2,
-        "policy": "counting",
+        "policy_settings": {"iterations": 30},
         "budget": {"max_keywords": LIST + 5},
     }
     create(home, NAME, Settings.of(values), created_by="benchmark", clock=lambda: platform.start)

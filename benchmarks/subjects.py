@@ -23,11 +23,11 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from klda.advice.incidence import words_in
 from klda.corpus.corpus import Corpus
 from klda.corpus.stopwords import STOP_WORDS
 from klda.corpus.text import TextSettings
 from klda.evaluation.archive import Archive
-from klda.policies.incidence import words_in
 from klda.sources.reader import read_posts
 
 N_KEYWORDS, FEWEST_HITS, LEAST_F1, SHORTEST = 10, 5, 0.02, 3

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import klda
+from klda.advice.proposal import write_proposal
 from klda.cli.output import ListFormat, out, print_table
 from klda.cli.progress import progress_bar
 from klda.cli.recommend import show
@@ -17,7 +18,6 @@ from klda.corpus.simulation import World
 from klda.evaluation.archive import Archive
 from klda.evaluation.closed_loop import against_labels
 from klda.policies.candidates import assemble_candidates
-from klda.policies.proposal import write_proposal
 from klda.policies.registry import policy
 from klda.report.advice import write_report
 from klda.report.content import Comparison
@@ -44,8 +44,8 @@ with progress_bar() as progress:
     found = assemble_candidates(seen, first, sources=SOURCES, generator=generator, progress=progress).keywords
     history = seen.with_candidates(found)
     for done, name in enumerate(POLICIES, start=1):
-        draws = np.random.default_rng(options.seed)
-        proposals[name] = policy(name).propose(history, first, found, BUDGET, generator=draws)
+        draws, offered = np.random.default_rng(options.seed), first if name == "klda" else found  # klda finds its own
+        proposals[name] = policy(name).propose(history, first, offered, BUDGET, generator=draws)
         progress("policies", done, len(POLICIES))
 
 advice, rows = proposals["klda"], []

@@ -11,7 +11,7 @@ posts = World(weeks=7, posts_per_week=6000)
 advice = klda.recommend(
     posts,
     ["health", "hospitals", "nurses"],
-    policy="counting-scored",
+    subject="public health",
     budget=klda.Budget(max_keywords=8, forbidden=frozenset({"everyone"})),
     novelty=0.6,
 )

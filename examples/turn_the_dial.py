@@ -1,4 +1,4 @@
-"""How much of today's topics do I give up for new ground? The frontier behind the dial."""
+"""Close relatives of my list, or rising words? The list at each setting of the dial."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import klda
 from klda.corpus.simulation import World
 
 posts = World(weeks=7, posts_per_week=6000)
-advice = klda.recommend(posts, ["health", "hospitals", "nurses"], policy="counting", budget=6)
+advice = klda.recommend(posts, ["health", "hospitals", "nurses"], subject="public health", budget=10)
 
 print("dial  kept  new ground  posts  keywords")
 for point in advice.frontier:

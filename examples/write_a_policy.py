@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import klda
+from klda.advice.assemble import Finding, assemble
+from klda.advice.evidence import Evidence
+from klda.advice.lists import fitting
+from klda.advice.proposal import Proposal
 from klda.corpus.simulation import World
-from klda.policies.assemble import Finding, assemble
-from klda.policies.evidence import Evidence
-from klda.policies.lists import fitting
-from klda.policies.proposal import Proposal
 from klda.types import Progress, silent
 
 

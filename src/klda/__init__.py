@@ -12,9 +12,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from klda.advice.proposal import Proposal
     from klda.corpus.corpus import Corpus
     from klda.model.klda import KLDA
-    from klda.policies.proposal import Proposal
     from klda.policies.recommend import recommend
     from klda.sources import read_posts
     from klda.types import Budget, Keyword, KeywordSet, Post, Window
@@ -29,7 +29,7 @@ _HOME = {
     "Keyword": "klda.types",
     "KeywordSet": "klda.types",
     "Post": "klda.types",
-    "Proposal": "klda.policies.proposal",
+    "Proposal": "klda.advice.proposal",
     "Window": "klda.types",
     "read_posts": "klda.sources",
     "recommend": "klda.policies.recommend",

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from klda.advice.proposal import Proposal
 from klda.monitor.monitor import opened
-from klda.policies.proposal import Proposal
 from klda.store import Gap
 
 Run = Callable[..., Result]

@@ -7,8 +7,8 @@ from threading import Event, Thread
 
 import pytest
 
+from klda.advice.proposal import Proposal
 from klda.errors import StoreError
-from klda.policies.proposal import Proposal
 from klda.store import Database, Gap, Records
 from klda.types import KeywordSet
 from tests.unit.store import postgres

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from klda.advice.proposal import Action, Proposal, Reason
 from klda.cli import options as o
 from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar, say
 from klda.policies.places import SOURCES, USUAL_SOURCES, Tagger
-from klda.policies.proposal import Action, Proposal
 from klda.types import Estimate
 
 ORDER: tuple[Action, ...] = ("keep", "add", "drop", "hold")
@@ -27,6 +27,7 @@ def recommend(
         ),
     ] = None,
     keywords: o.Keywords = "",
+    subject: Annotated[str | None, typer.Option(help="The subject in words, such as 'voting by mail'.")] = None,
     model: Annotated[Path | None, typer.Option("--model", "-m", help="A trained model, to spare the training.")] = None,
     policy: Annotated[str, typer.Option("--policy", "-p", help="Who proposes; see klda policies.")] = "klda",
     candidates: o.Candidates = None,
@@ -39,13 +40,16 @@ def recommend(
     tagger: Annotated[Tagger, typer.Option(help="What tells nouns; spacy is an extra.")] = "pattern",
     window: o.WindowLength = "7d",
     top: Annotated[int, typer.Option(min=1, help="Extensions listed for each current keyword.")] = 2,
-    budget: Annotated[int | None, typer.Option(min=1, help="Most keywords of the next list.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Most keywords of the next list; ten more than now unless given.")
+    ] = None,
     max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that it may bring in a window.")] = None,
     max_terms: Annotated[int | None, typer.Option(min=1, help="Most surface forms in all, as platforms count.")] = None,
     require: Annotated[str | None, typer.Option(help="Keywords that must be in it, written like --keywords.")] = None,
     forbid: Annotated[str | None, typer.Option(help="Words that must not be in it.")] = None,
-    novelty: Annotated[float, typer.Option(min=0, max=1, help="0 keeps today's topics, 1 explores.")] = 0.5,
-    anchor: Annotated[float, typer.Option(min=0, max=1, help="How much the first subject counts against drift.")] = 0.5,
+    novelty: Annotated[
+        float, typer.Option(min=0, max=1, help="0: close relatives of the list. 1: rising and new words.")
+    ] = 0.5,
     founding: Annotated[
         str | None,
         typer.Option(help="Keywords that the subject was first asked for with, if the list has moved on since."),
@@ -57,7 +61,7 @@ def recommend(
     save: Annotated[Path | None, typer.Option(help="Also write the proposal as JSON, for klda rules.")] = None,
     language: o.Language = "en",
     only_language: o.OnlyLanguage = False,
-    min_count: o.MinCount = 10,
+    min_count: o.MinCount = 3,
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
@@ -65,6 +69,9 @@ def recommend(
     engine: o.EngineName = o.Engine.local,
     address: o.Address = None,
     output: Annotated[ListFormat, typer.Option("--format", help="How to print the result.")] = ListFormat.table,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also name the words that each keyword brings.")
+    ] = False,
     seed: o.Seed = 0,
 ) -> None:
     """Say which keywords to use next: what to keep, add and drop, why, and how many posts it will cost."""
@@ -114,6 +121,7 @@ def recommend(
             corpus,
             current,
             policy=policy,
+            subject=subject,
             model=None if model is None else KLDA.load(model),
             candidates=given,
             sources=parse_names(sources),
@@ -122,7 +130,6 @@ def recommend(
             top=top,
             budget=limits,
             novelty=novelty,
-            anchor=anchor,
             founding=first,
             training=training,
             seed=seed,
@@ -133,21 +140,21 @@ def recommend(
             from klda.report.advice import write_report
 
             progress("report", 0, 1)
-            shown = {"policy": policy, "novelty": f"{novelty:g}", "anchor": f"{anchor:g}", "seed": str(seed)}
+            shown = {"policy": policy, "novelty": f"{novelty:g}", "seed": str(seed)}
             if first is not None:
                 shown["founding"] = ", ".join(first.texts)
             write_report(proposal, corpus, report, budget=limits, settings=shown, seed=seed)
             progress("report", 1, 1)
     if save is not None:
-        from klda.policies.proposal import write_proposal
+        from klda.advice.proposal import write_proposal
 
         write_proposal(proposal, save)
-    show(proposal, output)
+    show(proposal, output, verbose=verbose)
     if report is not None and not quiet:
         out.print(f"Report: {report}", markup=False, highlight=False)
 
 
-def show(proposal: Proposal, output: ListFormat) -> None:
+def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> None:
     """Prints a proposal."""
     if output is ListFormat.json:
         print_json(proposal.to_dict())
@@ -176,17 +183,28 @@ def show(proposal: Proposal, output: ListFormat) -> None:
         for note in proposal.notes:
             say(f"Note: {note}")
         return
-    rows = [(r.action, r.keyword.text, r.expected_posts and round(r.expected_posts.mean), r.text) for r in reasons]
+    out.print(proposal.headline, style="bold", markup=False, highlight=False)
+    if proposal.known is not None:
+        out.print(f"Read: {proposal.known}.", markup=False, highlight=False)
+    rows = [_row(r, verbose) for r in reasons]
     window = f" for {proposal.window[:10]}" if proposal.window else ""
-    print_table(f"Next keywords{window} ({proposal.policy})", ("", "keyword", "posts", "why"), rows)
+    print_table(f"Next keywords{window} ({proposal.policy})", ("", "keyword", "posts", "new", "why"), rows)
     if proposal.expected_posts is not None:
         e = proposal.expected_posts
         text = f"about {e.mean:,.0f} ({e.low:,.0f} to {e.high:,.0f}) a window"
         if proposal.at_least:
-            text = f"at least {e.mean:,.0f} a window; what added words bring besides, no list has shown: try a sample"
-        out.print(f"Expected posts: {text}", highlight=False)
+            text = f"at least {e.mean:,.0f} a window. This is a lower bound: no posts without your keywords are known"
+        out.print(f"Expected posts: {text}.", highlight=False)
     for note in proposal.notes:
         out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
+
+
+def _row(reason: Reason, verbose: bool) -> tuple[object, ...]:
+    """A line of the table: what to do with a keyword, its posts, how many are new, and why."""
+    posts = reason.expected_posts and round(reason.expected_posts.mean)
+    new = None if reason.new_posts is None else round(reason.new_posts)
+    words = f" Brings {', '.join(reason.gained)}." if verbose and reason.gained else ""
+    return (reason.action, reason.keyword.text, posts, new, f"{reason.text}{words}")
 
 
 def _rounded(estimate: Estimate | None, digits: int | None = None) -> tuple[float | None, ...]:

@@ -8,10 +8,10 @@ from typing import Annotated, cast
 
 import typer
 
+from klda.advice.proposal import read_proposal
 from klda.cli.arguments import parse_keywords
 from klda.cli.options import Adjacent, OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
-from klda.policies.proposal import read_proposal
 from klda.policies.rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.types import KeywordSet
 

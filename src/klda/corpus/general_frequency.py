@@ -6,6 +6,7 @@ words rarer than one in a million are not told apart. They know nothing of a pla
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 
@@ -16,6 +17,8 @@ from klda.types import Keyword
 
 RAREST = 1e-6
 """What a word that is not listed counts as."""
+
+_PARTS = re.compile(r"[\s-]+")
 
 _LISTED_AS = {"no": "nb"}  # Norwegian, of which the written form of most people is listed
 
@@ -45,7 +48,7 @@ def is_listed(language: str) -> bool:
 
 
 def _frequency(form: str, known: Mapping[str, float]) -> float:
-    return min((known.get(word.lstrip("#"), RAREST) for word in form.casefold().split()), default=RAREST)
+    return min((known.get(word.lstrip("#"), RAREST) for word in _PARTS.split(form.casefold()) if word), default=RAREST)
 
 
 @cache

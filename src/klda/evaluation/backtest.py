@@ -17,6 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
+from klda.advice.protocol import Policy
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
@@ -25,7 +26,6 @@ from klda.evaluation.kept import Plain, read_result, result_path, write_result
 from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, counts, last_truth, open_loop_case, score
 from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth
-from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
 from klda.policies.viral import Viral
 from klda.types import Progress, silent

@@ -7,11 +7,13 @@ Every policy starts from the subject's first list, may use as many terms, and co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from klda.advice.protocol import Policy
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import RAREST, Archive, capped
@@ -19,11 +21,9 @@ from klda.evaluation.oracle import best_keywords, best_single_keywords
 from klda.evaluation.subjects import Subject
 from klda.policies.candidates import assemble_candidates
 from klda.policies.places import USUAL_SOURCES
-from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
-from klda.policies.subject import FOUNDING_WINDOWS
 from klda.policies.viral import Viral
-from klda.selection.anchor import subject_distance
+from klda.selection.anchor import FOUNDING_WINDOWS, subject_distance
 from klda.selection.arrays import Floats, Ints
 from klda.types import Budget, KeywordSet
 
@@ -152,24 +152,16 @@ def _next_list(
     seen_positions = np.union1d(np.concatenate(collected), np.concatenate(sampled))
     try:
         seen = archive.seen(seen_positions, lists, first_window=first, min_count=settings.min_count)
-        sample: Corpus | None = None
-        sources: tuple[str, ...] = USUAL_SOURCES
-        if settings.sample_rate:
-            sample = archive.seen(np.concatenate(sampled), lists, first_window=first, min_count=settings.min_count)
-            sources = (*USUAL_SOURCES, "sample")
-        found = assemble_candidates(
-            seen,
-            current,
-            sources=(*sources, "rising"),
-            size=max(settings.n_candidates, len(current)),
-            viral=viral,
-            sample=sample,
-            generator=generator,
-        )
+        candidates = current
+        if settings.sample_rate and hasattr(policy, "sample_share"):
+            policy = copy(policy)
+            policy.sample_share = settings.sample_rate
+        if not getattr(policy, "finds_candidates", False):
+            candidates = _candidates(archive, seen, current, lists, sampled, first, settings, generator, viral)
         proposal = policy.propose(
-            seen.with_candidates(found.keywords),
+            seen if seen.candidates == candidates else seen.with_candidates(candidates),
             current,
-            found.keywords,
+            candidates,
             budget,
             generator=generator,
         )
@@ -177,6 +169,34 @@ def _next_list(
         # A policy that cannot say anything (no post was collected, no engagement is known) leaves the list as it is.
         return current
     return proposal.next_keywords if len(proposal.next_keywords) else current
+
+
+def _candidates(
+    archive: Archive,
+    seen: Corpus,
+    current: KeywordSet,
+    lists: Sequence[KeywordSet],
+    sampled: Sequence[Ints],
+    first: int,
+    settings: LoopSettings,
+    generator: np.random.Generator,
+    viral: Viral | None,
+) -> KeywordSet:
+    """Candidates for a policy that finds none by itself."""
+    sample: Corpus | None = None
+    sources: tuple[str, ...] = USUAL_SOURCES
+    if settings.sample_rate:
+        sample = archive.seen(np.concatenate(sampled), lists, first_window=first, min_count=settings.min_count)
+        sources = (*USUAL_SOURCES, "sample")
+    return assemble_candidates(
+        seen,
+        current,
+        sources=(*sources, "rising"),
+        size=max(settings.n_candidates, len(current)),
+        viral=viral,
+        sample=sample,
+        generator=generator,
+    ).keywords
 
 
 def volume_cap(archive: Archive, subject: Subject, windows: Sequence[int]) -> int:

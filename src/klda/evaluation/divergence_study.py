@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from klda.advice.advise import KLDAPolicy
+from klda.advice.evidence import Evidence
 from klda.evaluation.open_loop import Case
 from klda.policies.counting import Counting
-from klda.policies.evidence import Evidence
-from klda.policies.klda import KLDAPolicy
-from klda.policies.subject import Subject
+from klda.policies.scored import background_of
 from klda.selection.algorithm2 import extend
 from klda.selection.arrays import Floats, Ints
 from klda.selection.divergences import DIVERGENCES
@@ -36,16 +36,11 @@ def divergence_overlaps(
     `settings` are those of `KLDAPolicy` in place of its defaults.
     """
     evidence = Evidence.of(case.history, case.current, case.candidates, Budget())
-    background = Subject.of(evidence).background
-    policies = (Counting(), KLDAPolicy(**(settings or {})))
+    counted = Counting().estimate(evidence, background_of(evidence.history), generator=generator, progress=silent)
+    predicted = KLDAPolicy(**(settings or {})).predicted(evidence.history, generator=generator, progress=silent)
     return {
-        policy.name: list_overlaps(
-            policy.estimate(evidence, background, generator=generator, progress=silent),
-            evidence.frequency,
-            evidence.current,
-            tops,
-        )
-        for policy in policies
+        name: list_overlaps(words, evidence.frequency, evidence.current, tops)
+        for name, words in ((Counting.name, counted), (KLDAPolicy.name, predicted))
     }
 
 

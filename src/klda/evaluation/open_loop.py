@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from klda.advice.proposal import Proposal
+from klda.advice.protocol import Policy
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import recoded
 from klda.errors import DataError, SettingError
@@ -23,8 +25,6 @@ from klda.evaluation.metrics import Agreement, keyword_level, set_level
 from klda.evaluation.subjects import Subject
 from klda.evaluation.truth import Ranking, Reading, Truth, TruthSettings, raw_ranking, top_lists
 from klda.policies.candidates import assemble_candidates
-from klda.policies.proposal import Proposal
-from klda.policies.protocol import Policy
 from klda.policies.viral import Viral
 from klda.types import Budget, KeywordSet
 

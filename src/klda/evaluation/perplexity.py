@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from klda.advice.word_counts import word_counts
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
 from klda.evaluation.topic_quality import TopicQuality, topic_quality
@@ -32,7 +33,6 @@ from klda.model.data import training_data
 from klda.model.klda import KLDA
 from klda.model.lda import LDA, fit_lda
 from klda.model.scores import completion_targets, may_be_hidden
-from klda.policies.word_counts import word_counts
 from klda.selection.arrays import Floats
 from klda.types import Progress, silent
 

@@ -16,21 +16,21 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as packed
 
+from klda.advice.advise import Situation, advise
+from klda.advice.assemble import Finding
+from klda.advice.choices import Choices, Seen, Topics
+from klda.advice.choose import Scores, covered_by
+from klda.advice.proposal import Proposal
 from klda.errors import DataError, FormatError
 from klda.monitor.learning import Learning
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
-from klda.policies.assemble import Finding
-from klda.policies.choices import Choices, Seen, Topics
-from klda.policies.counting import Counting
-from klda.policies.proposal import Proposal
 from klda.selection.budget import Limits
 from klda.selection.interval import Interval
 from klda.selection.overlap import UnionVolume
-from klda.selection.sets import SetProblem
 from klda.types import Estimate, Keyword, KeywordSet
 
-VERSION = 1
+VERSION = 2
 KEPT = 12
 """Proposals whose choices are kept; older ones are decided long since."""
 
@@ -38,12 +38,12 @@ KEPT = 12
 def choices_of(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
     """What a proposal was chosen from, with all posts counted and with topics; None where nothing can be weighed.
 
-    Posts of the unfiltered sample count for what they stand for. A policy that only ranks leaves no choices; what its
-    candidates would bring is then known from counting words.
+    Posts of the unfiltered sample count for what they stand for. Another policy than `klda` leaves no choices; what
+    its candidates would bring is then weighed as `klda` does.
     """
-    from klda.policies.last_topics import with_topics  # brings torch
+    from klda.advice.last_topics import with_topics  # brings torch
 
-    found = proposal.choices or _counted(proposal, learning, settings)
+    found = proposal.choices or _weighed(proposal, learning, settings)
     if found is None:
         return None
     corpus = learning.corpus.with_candidates(found.candidates)
@@ -53,20 +53,22 @@ def choices_of(proposal: Proposal, learning: Learning, settings: Settings) -> Ch
     return with_topics(known, corpus, seed=settings.seed)
 
 
-def _counted(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
-    policy = Counting(novelty=settings.novelty, anchor=settings.anchor, founding=settings.first_keywords())
-    candidates, budget = proposal.current | proposal.ranked, settings.budget.budget()
+def _weighed(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
+    situation = Situation(
+        history=learning.corpus,
+        current=proposal.current,
+        budget=settings.budget.budget(),
+        founding=settings.first_keywords(),
+        subject=settings.subject,
+        candidates=proposal.ranked - proposal.current,
+        novelty=settings.novelty,
+        sample_share=settings.sample or 1.0,
+    )
     try:
-        counted = policy.propose(
-            learning.corpus.with_candidates(candidates),
-            proposal.current,
-            candidates,
-            budget,
-            generator=np.random.default_rng(settings.seed),
-        )
+        weighed = advise(situation)
     except DataError:  # the proposal stands without a what-if
         return None
-    return None if counted.choices is None else replace(counted.choices, is_own=False)
+    return None if weighed.choices is None else replace(weighed.choices, is_own=False)
 
 
 def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:
@@ -114,24 +116,21 @@ def _folder(monitor: Monitor) -> Path:
 
 
 def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
-    problem, limits = choices.problem, choices.limits
+    scores, limits = choices.scores, choices.limits
     arrays: dict[str, np.ndarray[Any, Any]] = {
         "current": choices.current,
-        "problem.words": problem.words,
-        "problem.cap": problem.cap,
-        "problem.is_emerging": problem.is_emerging,
-        "problem.price": problem.price,
-        "union.documents": problem.volume.documents,
-        "union.pattern": problem.volume.pattern,
-        "union.keyword": problem.volume.keyword,
-        "union.expected": problem.volume.expected,
+        "scores.chance": scores.chance,
+        "scores.rise": scores.rise,
+        "union.documents": scores.union.documents,
+        "union.pattern": scores.union.pattern,
+        "union.keyword": scores.union.keyword,
+        "union.expected": scores.union.expected,
         "limits.terms": limits.terms_of(len(choices.candidates)),
         "limits.required": limits.required,
         "limits.forbidden": limits.forbidden,
         "settings": choices.settings,
         "words": choices.words.astype(np.float32),
         "own": choices.own,
-        "distances": choices.distances,
         "frequency": choices.frequency,
         "volume": np.stack([choices.volume.mean, choices.volume.low, choices.volume.high]),
         "seen.pattern": choices.seen.pattern,
@@ -144,19 +143,17 @@ def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _facts(choices: Choices) -> dict[str, Any]:
-    problem, limits = choices.problem, choices.limits
+    limits = choices.limits
     return {
         "version": VERSION,
         "candidates": [[keyword.text, list(keyword.forms)] for keyword in choices.candidates],
         "novelty": choices.novelty,
         "is_own": choices.is_own,
+        "outside_known": choices.scores.outside_known,
         "sets": [columns.tolist() for columns in choices.sets],
         "vocabulary": list(choices.vocabulary),
         "threshold": choices.threshold,
         "findings": [asdict(finding) for finding in choices.findings],
-        "held": {str(column): reason for column, reason in choices.held.items()},
-        "listed": list(choices.listed),
-        "problem": [problem.target_posts, problem.overlap_weight, problem.cost_weight],
         "limits": [limits.max_keywords, limits.max_posts, limits.max_terms],
         "whole": choices.seen.whole,
         "length": choices.length.total_seconds(),
@@ -166,22 +163,20 @@ def _facts(choices: Choices) -> dict[str, Any]:
 
 def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any]) -> Choices:
     union = UnionVolume.of_patterns(*(arrays[f"union.{n}"] for n in ("documents", "pattern", "keyword", "expected")))
-    target_posts, overlap_weight, cost_weight = facts["problem"]
+    candidates = KeywordSet(tuple(Keyword(text, tuple(forms)) for text, forms in facts["candidates"]))
     max_keywords, max_posts, max_terms = facts["limits"]
     topics = facts["topics"]
     return Choices(
-        candidates=KeywordSet(tuple(Keyword(text, tuple(forms)) for text, forms in facts["candidates"])),
+        candidates=candidates,
         current=arrays["current"],
         novelty=facts["novelty"],
-        problem=SetProblem(
-            words=arrays["problem.words"],
-            cap=arrays["problem.cap"],
-            is_emerging=arrays["problem.is_emerging"],
-            volume=union,
-            target_posts=target_posts,
-            price=arrays["problem.price"],
-            overlap_weight=overlap_weight,
-            cost_weight=cost_weight,
+        scores=Scores(
+            chance=arrays["scores.chance"],
+            rise=arrays["scores.rise"],
+            union=union,
+            covers=covered_by(tuple(candidates)),
+            current=arrays["current"],
+            outside_known=facts["outside_known"],
         ),
         limits=Limits(
             max_keywords,
@@ -198,9 +193,6 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         own=arrays["own"],
         threshold=facts["threshold"],
         findings=tuple(map(_finding, facts["findings"])),
-        distances=arrays["distances"],
-        held={int(column): reason for column, reason in facts["held"].items()},
-        listed=tuple(facts["listed"]),
         frequency=arrays["frequency"],
         volume=Interval(*arrays["volume"]),
         seen=Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"], facts["whole"]),

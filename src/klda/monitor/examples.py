@@ -11,8 +11,8 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from klda.advice.proposal import Example
 from klda.monitor.monitor import Monitor
-from klda.policies.proposal import Example
 from klda.store.topics import TopicExample
 from klda.types import Window
 

@@ -11,16 +11,17 @@ from collections import Counter
 
 import numpy as np
 
+from klda.advice.proposal import Proposal
+from klda.advice.word_counts import word_counts
 from klda.corpus.corpus import Corpus
 from klda.monitor.copies import most_copies
-from klda.policies.proposal import Proposal
-from klda.policies.subject import FOUNDING_WINDOWS, SMOOTHING
-from klda.policies.word_counts import word_counts
-from klda.selection.anchor import anchored_target, subject_distance
+from klda.selection.anchor import FOUNDING_WINDOWS, anchored_target, subject_distance
 from klda.selection.arrays import Floats
 from klda.selection.word_distribution import from_counts
 from klda.types import Budget, Keyword, KeywordSet
 
+SMOOTHING = 100.0
+"""Tokens of background that words are mixed with."""
 MOST_FROM_ONE = 0.2
 """Share of a keyword's posts that one author, or one text, may hold."""
 ENOUGH = 30

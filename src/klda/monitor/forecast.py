@@ -11,10 +11,10 @@ from datetime import timedelta
 
 import numpy as np
 
+from klda.advice.assemble import in_words
+from klda.advice.proposal import Proposal, Reason
 from klda.corpus.corpus import Corpus
 from klda.monitor.learning import Learning
-from klda.policies.assemble import in_words
-from klda.policies.proposal import Proposal, Reason
 from klda.selection.arrays import Floats
 from klda.selection.forecast import forecast_posts
 from klda.types import Estimate

@@ -11,13 +11,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from klda.advice.advise import KLDAPolicy
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import most_frequent_vocabulary, recoded
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import FormatError
 from klda.monitor.model_files import drop_models
 from klda.monitor.monitor import Monitor
-from klda.policies.klda import KLDAPolicy
 from klda.store.layout import window_name
 from klda.store.schema import new_id
 from klda.types import Progress, Window
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OUTGROWN = 2
 """A model that goes on learns new words and forgets none; with so many times `n_words`, it starts anew."""
-_SHAPING = ("n_topics", "iterations", "n_words", "half_life")
+_SHAPING = ("n_topics", "iterations", "n_words")
 """Settings of the policy that shape a model: with others, it cannot go on."""
 
 

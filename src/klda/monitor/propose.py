@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from klda.advice.protocol import Policy
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError, SettingError
 from klda.monitor.choices import choices_of, save_choices
@@ -18,7 +19,6 @@ from klda.monitor.models import RecordedKLDA, earlier_model, keep_model
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import check_rules
 from klda.monitor.settings import Settings
-from klda.policies.protocol import Policy
 from klda.policies.recommend import recommend
 from klda.policies.registry import policy as policy_named
 from klda.store import SavedProposal
@@ -80,7 +80,13 @@ def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposa
 def _policy(monitor: Monitor, last: Window) -> Policy:
     """The policy of the settings; what all monitors have is passed on to those policies that have a use for it."""
     settings = monitor.settings
-    common = {"novelty": settings.novelty, "anchor": settings.anchor, "founding": settings.first_keywords()}
+    common = {
+        "novelty": settings.novelty,
+        "founding": settings.first_keywords(),
+        "subject": settings.subject,
+        "predict": True,
+        "sample_share": settings.sample or 1.0,
+    }
     takes = inspect.signature(type(policy_named(settings.policy))).parameters
     given: dict[str, Any] = {name: value for name, value in common.items() if name in takes}
     if settings.policy == RecordedKLDA.name:

@@ -14,19 +14,22 @@ from itertools import zip_longest
 
 import numpy as np
 
+from klda.advice.incidence import words_in
+from klda.advice.word_counts import recency, tokens
 from klda.corpus.corpus import Corpus
 from klda.corpus.phrases import find_phrases
 from klda.corpus.stemming import stem_words
 from klda.corpus.tokens import tokenise
 from klda.errors import DataError, SettingError
-from klda.policies.company import FEWEST_TAGGED, tags_in_use
-from klda.policies.incidence import words_in
 from klda.policies.nouns import LONGEST, document_frequency, frequent_nouns, nouns_by
 from klda.policies.places import PAPER_SOURCES, SIZE, SOURCES, Tagger
 from klda.policies.viral import Viral
-from klda.policies.word_counts import tokens
 from klda.types import Keyword, KeywordSet, Progress, silent
 
+HALF_LIFE = 4.0
+"""Windows after which the use of a hashtag counts half."""
+FEWEST_TAGGED, LEAST_TAGGED = 4, 0.01
+"""Posts that a hashtag in use has, older ones counted less, and their share of all."""
 RECENT = 4
 """Windows in which a hashtag must be in use to be looked at: rare ones would take the places of words."""
 
@@ -131,7 +134,9 @@ def _hashtags(subject: Corpus, limit: int, _: Tagger) -> list[Keyword]:
     """Tags that could be tried and that nobody writes without the sign of late: the word would match both."""
     recent = subject.span(max(0, subject.n_windows - RECENT))
     vocabulary, count = recent.vocabulary, document_frequency(recent)
-    in_use = tags_in_use(words_in(subject.documents, len(vocabulary)), subject) & (count >= FEWEST_TAGGED)
+    weight = recency(subject, HALF_LIFE)  # (D,)
+    used = np.asarray(weight @ words_in(subject.documents, len(vocabulary)))  # (V,)
+    in_use = (used >= max(FEWEST_TAGGED, LEAST_TAGGED * float(weight.sum()))) & (count >= FEWEST_TAGGED)
     tags = [word for word, used in zip(vocabulary.words, in_use, strict=True) if used and word.startswith("#")]
     bare = [vocabulary.index(word) for word in stem_words([tag[1:] for tag in tags], vocabulary.language)]
     coined = [vocabulary.index(tag) for tag, word in zip(tags, bare, strict=True) if not (word and count[word])]

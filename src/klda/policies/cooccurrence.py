@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.policies.evidence import Evidence
-from klda.policies.incidence import candidates_in
+from klda.advice.evidence import Evidence
+from klda.advice.incidence import candidates_in
 from klda.policies.ranked import Ranking, RankingPolicy
 from klda.selection.arrays import Floats
 from klda.types import Progress

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.policies.evidence import Evidence
+from klda.advice.evidence import Evidence
+from klda.advice.word_counts import keyword_word_counts, word_counts
 from klda.policies.scored import ScoredPolicy
-from klda.policies.word_counts import keyword_word_counts, word_counts
 from klda.selection.arrays import Floats
 from klda.selection.word_distribution import from_counts
 from klda.types import Progress

@@ -9,10 +9,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 from threadpoolctl import threadpool_limits
 
+from klda.advice.evidence import Evidence
+from klda.advice.incidence import candidates_in, company, together, words_in
 from klda.corpus.documents import concatenated
 from klda.errors import DataError, SettingError
-from klda.policies.evidence import Evidence
-from klda.policies.incidence import candidates_in, company, together, words_in
 from klda.policies.ranked import Ranking, RankingPolicy
 from klda.selection.arrays import Floats
 from klda.types import Progress

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klda.advice.evidence import Evidence
+from klda.advice.proposal import Proposal
+from klda.advice.protocol import Policy
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
-from klda.policies.evidence import Evidence
-from klda.policies.proposal import Proposal
-from klda.policies.protocol import Policy
 from klda.policies.ranked import Ranking, proposal_of
 from klda.policies.registry import policy
 from klda.selection.arrays import Floats, Ints

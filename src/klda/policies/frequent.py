@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.policies.evidence import Evidence
+from klda.advice.evidence import Evidence
 from klda.policies.ranked import Ranking, RankingPolicy
 from klda.types import Progress
 

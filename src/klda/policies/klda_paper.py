@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klda.advice.evidence import Evidence
+from klda.advice.proposal import Proposal
 from klda.corpus.corpus import Corpus
-from klda.policies.assemble import assemble
-from klda.policies.evidence import Evidence
-from klda.policies.findings import explain
-from klda.policies.lists import fitting
-from klda.policies.proposal import Proposal
-from klda.policies.scored import extension_lists, ranking
+from klda.policies.scored import proposal_by_extensions
 from klda.selection.algorithm2 import extend
 from klda.types import Budget, KeywordSet, Progress, silent
 
@@ -54,13 +51,6 @@ class KLDAPaper:
         ).fit(evidence.history, progress=progress)
         words = model.word_distributions(evidence.candidates).astype(np.float64)  # (Q, V)
         found = extend(words, evidence.frequency, evidence.current, top=None, divergence=self.divergence)
-        best = np.array(list(dict.fromkeys(int(j) for row in found.ranked for j in row[: self.top])), dtype=np.int64)
-        return assemble(
-            self.name,
-            evidence,
-            chosen=fitting(evidence, budget, best if len(best) else evidence.current),
-            ranked=ranking(found),
-            per_keyword=extension_lists(evidence, found, self.top),
-            findings=explain(evidence, words, found, divergence=self.divergence, generator=generator),
-            notes=["no candidate qualifies to extend a current keyword: the list stays"] if found.fell_back else [],
+        return proposal_by_extensions(
+            self.name, evidence, budget, words, found, self.top, divergence=self.divergence, generator=generator
         )

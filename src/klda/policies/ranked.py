@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klda.advice.assemble import Finding, assemble
+from klda.advice.evidence import Evidence
+from klda.advice.lists import fitting
+from klda.advice.proposal import Proposal
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
-from klda.policies.assemble import Finding, assemble
-from klda.policies.evidence import Evidence
-from klda.policies.lists import fitting
-from klda.policies.proposal import Proposal
 from klda.selection.arrays import Floats, Ints
 from klda.types import Budget, KeywordSet, Progress, silent
 
@@ -99,7 +99,7 @@ def posts_of_list(evidence: Evidence) -> Corpus:
         names = ", ".join(evidence.keywords(evidence.current).texts)
         raise DataError(
             f"no post of the last window ({evidence.history.windows[-1]}) carries any of the keywords {names}; "
-            "leave that window out"
+            "give posts of an earlier end"
         )
     return found
 

@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from klda.advice.proposal import Proposal
+from klda.advice.protocol import Policy
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import merged
-from klda.corpus.posts import HasBatches, unread
+from klda.corpus.posts import HasBatches, PostTable, unread
 from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing
 from klda.errors import DataError, SettingError
 from klda.policies.candidates import Candidates, assemble_candidates
 from klda.policies.places import SIZE, USUAL_SOURCES, Tagger
-from klda.policies.proposal import Proposal
-from klda.policies.protocol import Policy
 from klda.policies.registry import policy as policy_named
 from klda.policies.viral import Viral
 from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent, whole_number
@@ -28,13 +30,10 @@ from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent, 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
 
+MIN_COUNT = 3
+"""Rarer words share a placeholder: as many posts as a candidate needs."""
 CLOCK_TOLERANCE = timedelta(days=1)
 """Posts may be this far ahead of this machine's clock: zones and clocks are often a little wrong."""
-
-NOTHING_TO_ADD = (
-    "the model knows no candidates beside the current list, so that nothing can be added; "
-    "train it on a corpus with some (klda prepare --candidates), or leave the model out"
-)
 
 
 def recommend(
@@ -49,11 +48,11 @@ def recommend(
     n_candidates: int = SIZE,
     window: str | Windowing = "7d",
     language: str = "en",
+    subject: str | None = None,
     top: int = 2,
     budget: Budget | int | None = None,
     max_posts: float | None = None,
     novelty: float = 0.5,
-    anchor: float = 0.5,
     founding: KeywordSet | Iterable[str] | None = None,
     sample: Corpus | None = None,
     training: Corpus | Path | str | None = None,
@@ -64,13 +63,16 @@ def recommend(
     """The keywords to use next, and why.
 
     `posts` are what was collected so far, cut by `window` and read in a `language`, or a `Corpus` of it, which has
-    its own; `keywords` is the current list. `policy` is a name (see `klda.policies.registry.policies`) or a policy;
-    `settings` are passed on to the one named. A trained `model` spares the policy `klda` its training, and its
-    candidates are used. Without `candidates` they are assembled from `sources`: of these, `viral` can learn from
-    `training`, another corpus or the folder of one, when the posts carry no counts of reposts; nouns are told by
-    `tagger`, patterns of ours or spaCy. `sample` is a corpus of the unfiltered stream, a source of its own where it
-    is given. `budget` is a `Budget` or simply a number of keywords. `founding` are the keywords that the subject was
-    first asked for with, where the list has moved on since: they say what must not be lost, and may come back.
+    its own. `keywords` is the current list; `subject` says in words what it is about. `budget` is a `Budget` or simply
+    a number of keywords; without one there is room for ten more. `sample` is a corpus of the unfiltered stream; its
+    posts join the others. `founding` are the keywords that the subject was first asked for with, where the list has
+    moved on since: they may come back.
+
+    `policy` is a name (see `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named.
+    The policy `klda` looks at every word of recent posts, unless `candidates` are given; with a trained `model` it
+    predicts the words that a list will bring. Other policies get candidates from `sources`: of these, `viral` can learn
+    from `training`, another corpus or the folder of one, when the posts carry no counts of reposts; nouns are told by
+    `tagger`, patterns of ours or spaCy.
 
     >>> from klda.corpus.simulation import World
     >>> advice = recommend(World(weeks=3, posts_per_week=400), ["horse", "race"], policy="counting", budget=4)
@@ -94,25 +96,33 @@ def recommend(
         sources = (*sources, "sample")
     corpus = posts
     if not isinstance(corpus, Corpus):
-        text = TextSettings(language=language)
+        text = TextSettings(language=language, min_count=MIN_COUNT)
         corpus = Corpus.from_posts(corpus, current, window=windowing, settings=text, progress=progress)
+    share = None
+    if sample is not None:
+        share = shown_share(corpus, sample, current)
+        corpus = with_sample(corpus, sample)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)
     check(corpus, current)
+    corpus, cut = up_to_last_post(corpus, current)
     generator = np.random.default_rng(seed)
     first = None if founding is None else current.spell(as_keywords(founding))
-    common = {"top": top, "novelty": novelty, "anchor": anchor, "training": training, "model": model}
+    common = {"top": top, "novelty": novelty, "subject": subject, "training": training, "model": model}
+    if share is not None and "sample_share" not in settings:
+        common["sample_share"] = share
     if isinstance(policy, str):
         chosen = policy_named(policy, **_accepted(policy, common), **founding_setting(policy, first), **settings)
     elif first is None:
         chosen = policy
     else:
         raise SettingError("founding keywords go with the name of a policy; give this one its own")
-    if model is not None:
-        notes = () if model.candidates_ - current else (NOTHING_TO_ADD,)
-        found = Candidates(model.candidates_ | current, notes=notes)
-    elif candidates is not None:
+    if candidates is not None:
         found = Candidates(KeywordSet.of(*current, *as_keywords(candidates)))
+    elif getattr(chosen, "finds_candidates", False):
+        found = Candidates(current)
+    elif model is not None:
+        found = Candidates(model.candidates_ | current)
     else:
         found = assemble_candidates(
             corpus,
@@ -125,16 +135,16 @@ def recommend(
             generator=generator,
             progress=progress,
         )
-    found = replace(found, keywords=found.keywords | (first or KeywordSet()))
+    matched = corpus if corpus.candidates == found.keywords else corpus.with_candidates(found.keywords)
     proposal = chosen.propose(
-        corpus.with_candidates(found.keywords),
+        matched,
         current,
         found.keywords,
         _budget(budget, max_posts, current),
         generator=generator,
         progress=progress,
     )
-    return replace(proposal, notes=(*unread(posts), *found.notes, *proposal.notes), seed=seed)
+    return replace(proposal, notes=(*unread(posts), *cut, *found.notes, *proposal.notes), seed=seed)
 
 
 def check(corpus: Corpus, current: KeywordSet) -> None:
@@ -143,12 +153,6 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
     names = ", ".join(current.texts)
     if not len(carrying):
         raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
-    if corpus.n_windows < 2:
-        shorter = "1d" if corpus.windows[0].length > timedelta(days=1) else "1h"
-        raise DataError(
-            f"all posts lie in one window ({corpus.windows[0]}); give posts of at least two, or choose a shorter one: "
-            f'--window {shorter}, in Python window="{shorter}"'
-        )
     every = merged(corpus.documents, corpus.apart)
     newest = int(every.time.argmax())
     latest = datetime.fromtimestamp(int(every.time[newest]) / 1e6, UTC)
@@ -162,11 +166,18 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
         raise DataError(
             f"all {len(texts):,} posts with a keyword have the same text; there is nothing to learn from them"
         )
-    if not len(corpus.window(-1).carrying(current)):
-        raise DataError(
-            f"no post of the last window ({corpus.windows[-1]}) carries any of the keywords {names}; "
-            "leave that window out"
-        )
+
+
+def up_to_last_post(corpus: Corpus, current: KeywordSet) -> tuple[Corpus, tuple[str, ...]]:
+    """The corpus up to the last window with a post of the list, and a note where that is not the last of all."""
+    last = int(corpus.documents.window[corpus.carrying(current)].max())
+    left = corpus.n_windows - 1 - last
+    if not left:
+        return corpus, ()
+    windows = "window holds" if left == 1 else f"{left} windows hold"
+    end = f"{corpus.windows[last].end:%Y-%m-%d}"
+    note = f"The last {windows} no post with a keyword. The advice is made from the posts before {end}."
+    return corpus.span(0, last + 1), (note,)
 
 
 def _budget(budget: Budget | int | None, max_posts: float | None, current: KeywordSet) -> Budget:
@@ -174,6 +185,33 @@ def _budget(budget: Budget | int | None, max_posts: float | None, current: Keywo
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
     chosen = replace(chosen, required=current.spell(chosen.required))
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
+
+
+def shown_share(corpus: Corpus, sample: Corpus, current: KeywordSet) -> float:
+    """The share of the stream that a sample shows: how many of the list's posts it has, by the list's own count."""
+    ours, theirs = (
+        len((known if known.candidates == current else known.with_candidates(current)).carrying(current))
+        for known in (corpus, sample)
+    )
+    return min(1.0, max(theirs, 1) / max(ours, 1))
+
+
+def with_sample(corpus: Corpus, sample: Corpus) -> Corpus:
+    """The corpus with those posts of an unfiltered sample that it does not have, within its windows."""
+    known, more = corpus.posts.table, sample.posts.table
+    edges = (corpus.windows[0].start, corpus.windows[-1].end)
+    start, end = (pa.scalar(edge, more.schema.field("time").type) for edge in edges)
+    is_new = pc.and_(
+        pc.invert(pc.is_in(more["id"], known["id"].combine_chunks())),
+        pc.and_(pc.greater_equal(more["time"], start), pc.less(more["time"], end)),
+    )
+    if not pc.any(is_new).as_py():
+        return corpus
+    both = PostTable(pa.concat_tables([known, more.filter(is_new)], promote_options="default"))
+    joined = Corpus.from_posts(
+        both, corpus.candidates, window=corpus.windowing, settings=corpus.settings, adjacent=corpus.adjacent
+    )
+    return joined.with_history(corpus.history) if joined.n_windows == corpus.n_windows else joined
 
 
 def founding_setting(name: str, founding: KeywordSet | None) -> dict[str, KeywordSet]:

@@ -9,13 +9,13 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, cast
 
+from klda.advice.protocol import Policy
 from klda.errors import SettingError
-from klda.policies.protocol import Policy
 
 GROUP = "klda.policies"
 
 _BUILT_IN = {
-    "klda": "klda.policies.klda:KLDAPolicy",
+    "klda": "klda.advice.advise:KLDAPolicy",
     "klda-paper": "klda.policies.klda_paper:KLDAPaper",
     "counting": "klda.policies.counting:Counting",
     "counting-scored": "klda.policies.counting:CountingScored",

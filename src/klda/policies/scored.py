@@ -1,76 +1,34 @@
-"""What the policies share that know each candidate's words: Algorithm 2's lists, and a set chosen under the budget."""
+"""What the policies share that know each candidate's words: Algorithm 2's lists in place of the current one."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from klda.corpus.common_words import COMMON_WORDS
+from klda.advice.assemble import assemble
+from klda.advice.evidence import Evidence
+from klda.advice.findings import explain
+from klda.advice.lists import fitting
+from klda.advice.proposal import Proposal
+from klda.advice.uncertainty import measured_smoothing
+from klda.advice.word_counts import keyword_tokens, word_counts
 from klda.corpus.corpus import Corpus
-from klda.policies.assemble import Finding, assemble
-from klda.policies.choices import MOST_WORDS, Choices, Seen
-from klda.policies.evidence import Evidence
-from klda.policies.findings import explain, roles
-from klda.policies.proposal import FrontierPoint, Proposal
-from klda.policies.subject import Subject
-from klda.policies.uncertainty import measured_smoothing
-from klda.policies.word_counts import keyword_tokens
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
-from klda.selection.anchor import held_back
-from klda.selection.arrays import Bools, Floats, Ints
-from klda.selection.budget import Limits, check_some
-from klda.selection.frontier import Frontier, trace_frontier
-from klda.selection.high_frequency import high_frequency_threshold
-from klda.selection.sets import SetProblem, set_problem
-from klda.selection.word_distribution import mixture
+from klda.selection.arrays import Floats, Ints
 from klda.types import Budget, KeywordSet, Progress, silent
-
-POST_PRICE = 0.1
-"""What as many posts as today's list brings cost, in shares of retention or new ground."""
-OFF_TOPIC_PRICE = 0.1
-"""What they cost on top when nothing in them speaks for the subject."""
-
-KEPT_POSTS = 0.1
-"""What they are worth beyond their words when a current keyword brings them: people know its posts, and chose it."""
-FOUNDING = 0.05
-"""What each keyword first asked for is worth by itself. It is the subject: without this, lists on real posts ran away
-into common words within weeks. It goes when the budget has no room, or when it is forbidden."""
-COMMON = 0.25
-"""A candidate is common everywhere when at least so much of its use is outside the subject (½ would be alike). On
-simulated subjects, with a 1 % sample of the rest, ¼ kept out chatter and let the words of a breaking story in."""
-
-
-class Verdict(NamedTuple):
-    """What a policy thinks of candidates beyond the words that they bring."""
-
-    held: dict[int, str]
-    """Why some may not be on the list, by column."""
-    worth: Floats
-    """What each is worth by itself, in shares of retention or new ground. # (Q,)"""
-    speaks: dict[int, str]
-    """What speaks for some that are not on the list, by column."""
 
 
 @dataclass
 class ScoredPolicy:
     """Proposes from a word distribution for every candidate; what differs between policies is how it is estimated.
 
-    Each current keyword gets the list of candidates that Algorithm 2 finds for it, `top` of them. The next list is
-    chosen as a whole: it should retain the subject's words, open new ground as far as `novelty` (0 to 1) asks for it,
-    and cost little. What it should retain is a mixture of the last window and the subject as first asked for, in the
-    proportion `anchor`; candidates further than `max_distance` from the latter, or common everywhere, are held back.
+    Each current keyword gives way to the candidates that Algorithm 2 finds for it, `top` of them.
     """
 
     top: int = 2
     divergence: str = "kl"
-    novelty: float = 0.5
-    anchor: float = 0.5
-    max_distance: float = 0.75
-    founding: KeywordSet | None = None
-    """The keywords first asked for; those of the first window unless given."""
 
     name = ""
     scored_as_measured = True
@@ -92,65 +50,13 @@ class ScoredPolicy:
         generator: np.random.Generator,
         progress: Progress = silent,
     ) -> Proposal:
-        """The best list within the budget, with Algorithm 2's lists for each current keyword beside it."""
+        """The extensions of the current keywords in their place; the current list when there are none."""
         evidence = Evidence.of(history, current, candidates, budget)
-        subject = Subject.of(evidence, self.founding)
-        words = self.estimate(evidence, subject.background, generator=generator, progress=progress)  # (Q, V)
-        extensions = self.extensions(evidence, words, generator)
-
-        distances = subject.distances(words)
-        held, worth, speaks = self.verdict(evidence, subject, distances)
-        problem = self._problem(evidence, subject, words, np.array(list(held), dtype=np.int64), worth)
-        limits = evidence.limits(budget)
-        limits = replace(limits, forbidden=np.union1d(limits.forbidden, list(held)).astype(np.int64))
-        curve = trace_frontier(problem, limits, current=evidence.current)
-        chosen = curve.at(self.novelty).keywords
-        check_some(chosen)
-        said = explain(evidence, words, extensions, distances, divergence=self.divergence, generator=generator)
-        said |= {column: said.get(column, Finding()).after(why) for column, why in speaks.items()}
-        listed = tuple(
-            c for c in dict.fromkeys([*evidence.current.tolist(), *_listed(extensions, self.top)]) if c in held
+        words = self.estimate(evidence, background_of(evidence.history), generator=generator, progress=progress)
+        found = self.extensions(evidence, words, generator)
+        return proposal_by_extensions(
+            self.name, evidence, budget, words, found, self.top, divergence=self.divergence, generator=generator
         )
-        # candidates that no measure can compare with the list are told by what they hold, as those on it are
-        alone = [column for column in chosen.tolist() if column not in said]
-        role = roles([*evidence.current.tolist(), *alone], distances, problem, chosen, limits)
-        brought = mixture(words[chosen], np.maximum(evidence.volume.mean[chosen], 0.5))
-        proposal = assemble(
-            self.name,
-            evidence,
-            chosen=chosen,
-            ranked=ranking(extensions),
-            per_keyword=extension_lists(evidence, extensions, self.top),
-            findings=said | role,
-            held={column: held[column] for column in listed},
-            distance_from_subject=round(float(subject.distances(brought[None, :])[0]), 3),
-            frontier=_points(curve, evidence),
-            notes=[*_notes(extensions, subject), *_no_room(evidence, problem, limits)],
-        )
-        kept = _most_used(words)
-        vocabulary = evidence.history.vocabulary
-        choices = Choices(
-            candidates=evidence.candidates,
-            current=evidence.current,
-            novelty=self.novelty,
-            problem=problem,
-            limits=limits,
-            settings=curve.settings,
-            sets=tuple(found.keywords for found in curve.sets),
-            words=words[:, kept],
-            vocabulary=tuple(vocabulary.display(int(word)) if word else "" for word in kept),
-            own=_own_words(evidence)[:, kept],
-            threshold=high_frequency_threshold(words),
-            findings=tuple(said.get(column, Finding()) for column in range(len(evidence.candidates))),
-            distances=distances,
-            held=held,
-            listed=listed,
-            frequency=evidence.frequency,
-            volume=evidence.volume,
-            seen=Seen.of(evidence.history),
-            length=evidence.length,
-        )
-        return replace(proposal, together=extensions.chance is not None, choices=choices)
 
     def extensions(self, evidence: Evidence, words: Floats, generator: np.random.Generator) -> Extensions:
         """The candidates that qualify to extend each current keyword, the best first."""
@@ -170,37 +76,38 @@ class ScoredPolicy:
         )
         return found
 
-    def verdict(self, evidence: Evidence, subject: Subject, distances: Floats) -> Verdict:
-        """Candidates that are too far from the subject, or common everywhere, may not be added."""
-        free = np.concatenate([subject.protected, evidence.current, evidence.required])
-        stopped = held_back(distances, self.max_distance, common=subject.common, common_limit=COMMON, protected=free)
-        known = {
-            column: "common everywhere: a word that posts on any subject use"
-            for column, keyword in enumerate(evidence.candidates)
-            if keyword.text.casefold() in COMMON_WORDS and column not in free
-        }
-        held = known | {found.candidate: found.reason for found in stopped}
-        return Verdict(held, np.zeros(len(evidence.candidates)), {})
 
-    def _problem(self, evidence: Evidence, subject: Subject, words: Floats, held: Ints, worth: Floats) -> SetProblem:
-        """The choice of a set: what to retain, and what new ground the candidates near the subject open."""
-        today = max(evidence.union.posts(evidence.current), 1.0)
-        rates, relevance = evidence.volume.mean / today, subject.relevance(words, self.anchor)  # (Q,), (Q,)
-        near = rates * relevance
-        near[held] = 0.0
-        price = OFF_TOPIC_PRICE * rates * (1 - relevance) - worth
-        price[evidence.current] -= KEPT_POSTS * rates[evidence.current]
-        first = np.intersect1d(subject.protected, evidence.current)
-        price[first] -= FOUNDING + POST_PRICE * rates[first]
-        return set_problem(
-            words,
-            evidence.union,
-            subject.target(self.anchor),
-            subject.new_ground(words, near, self.anchor),
-            target_posts=today,
-            price=price,
-            cost_weight=POST_PRICE,
-        )
+def proposal_by_extensions(
+    name: str,
+    evidence: Evidence,
+    budget: Budget,
+    words: Floats,
+    found: Extensions,
+    top: int,
+    *,
+    divergence: str,
+    generator: np.random.Generator,
+) -> Proposal:
+    """The proposal of Algorithm 2: the first `top` extensions of each current keyword, as many as fit the budget."""
+    best = np.array(list(dict.fromkeys(int(j) for row in found.ranked for j in row[:top])), dtype=np.int64)
+    proposal = assemble(
+        name,
+        evidence,
+        chosen=fitting(evidence, budget, best if len(best) else evidence.current),
+        ranked=ranking(found),
+        per_keyword=extension_lists(evidence, found, top),
+        findings=explain(evidence, words, found, divergence=divergence, generator=generator),
+        notes=["No candidate qualifies to extend a current keyword, so the list stays."] if found.fell_back else [],
+    )
+    return replace(proposal, together=found.chance is not None)
+
+
+def background_of(history: Corpus) -> Floats:
+    """What all known posts say, those without a candidate included; never 0. # (V,)"""
+    said = word_counts(history) + np.bincount(
+        history.apart.words, weights=history.apart.counts, minlength=len(history.vocabulary)
+    )
+    return np.asarray((said + 1.0) / (said + 1.0).sum())
 
 
 def extension_lists(evidence: Evidence, extensions: Extensions, top: int) -> dict[str, tuple[str, ...]]:
@@ -221,55 +128,3 @@ def ranking(extensions: Extensions) -> Ints:
     for row in extensions.ranked:
         place[row] = np.minimum(place[row], np.arange(len(row)))
     return np.lexsort((nearest, place))
-
-
-def _most_used(words: Floats) -> Ints:
-    """The words that matter to some candidate, at most so many, in the order of the vocabulary."""
-    return np.sort(np.argsort(-words.max(axis=0), kind="stable")[:MOST_WORDS])
-
-
-def _own_words(evidence: Evidence) -> Bools:
-    """Which words are a candidate's own. # (Q, V)"""
-    own = evidence.history.keyword_words
-    found = np.zeros((len(evidence.candidates), len(evidence.history.vocabulary)), dtype=np.bool_)
-    found[own.rows, own.values] = True
-    return found
-
-
-def _listed(extensions: Extensions, top: int) -> list[int]:
-    """The candidates in the lists of current keywords, each once."""
-    return list(dict.fromkeys(int(column) for row in extensions.ranked for column in row[:top]))
-
-
-def _notes(extensions: Extensions, subject: Subject) -> list[str]:
-    notes = []
-    if extensions.fell_back:
-        notes.append("no candidate qualifies to extend a current keyword")
-    if subject.outside is None:
-        notes.append(
-            "nearly all posts were collected with the current list, so what is common elsewhere is not known, and "
-            "the posts that new keywords bring are a guess: look at an unfiltered sample"
-        )
-    return notes
-
-
-def _no_room(evidence: Evidence, problem: SetProblem, limits: Limits) -> list[str]:
-    """A note when the budget alone does not let stay what may stay of the list."""
-    wanted = np.setdiff1d(evidence.current, limits.forbidden)
-    over = limits.over(wanted, problem.score(wanted).posts, len(problem))
-    if over is None:
-        return []
-    return [f"what could stay of the list does not fit the budget ({over}): allow more if all of it should"]
-
-
-def _points(curve: Frontier, evidence: Evidence) -> list[FrontierPoint]:
-    return [
-        FrontierPoint(
-            novelty=round(float(setting), 3),
-            retention=round(chosen.score.retention, 4),
-            new_ground=round(chosen.score.novelty, 4),
-            expected_posts=round(chosen.score.posts, 1),
-            keywords=evidence.keywords(chosen.keywords).texts,
-        )
-        for setting, chosen in zip(curve.settings, curve.sets, strict=True)
-    ]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klda.advice.assemble import Finding, assemble
+from klda.advice.evidence import Evidence
+from klda.advice.lists import fitting, left_out
+from klda.advice.proposal import Proposal
 from klda.corpus.corpus import Corpus
-from klda.policies.assemble import Finding, assemble
-from klda.policies.evidence import Evidence
-from klda.policies.lists import fitting, left_out
-from klda.policies.proposal import Proposal
 from klda.types import Budget, KeywordSet, Progress, silent
 
 

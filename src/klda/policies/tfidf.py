@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klda.advice.evidence import Evidence
 from klda.errors import DataError
-from klda.policies.evidence import Evidence
 from klda.policies.ranked import Ranking, RankingPolicy, posts_of_list
 from klda.selection.arrays import Floats
 from klda.selection.frequency import document_counts

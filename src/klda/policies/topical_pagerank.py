@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
+from klda.advice.evidence import Evidence
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, concatenated
 from klda.model.coherence import leading_words
-from klda.policies.evidence import Evidence
 from klda.policies.ranked import Ranking, RankingPolicy, posts_of_list
 from klda.policies.word_graph import WordGraph
 from klda.selection.arrays import Floats

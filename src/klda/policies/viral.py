@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from klda.advice.assemble import Finding, assemble
+from klda.advice.evidence import Evidence
+from klda.advice.lists import fitting
+from klda.advice.proposal import Proposal
+from klda.advice.word_counts import word_counts
 from klda.corpus.corpus import Corpus
 from klda.corpus.matching import Matcher
-from klda.policies.assemble import Finding, assemble
-from klda.policies.evidence import Evidence
-from klda.policies.lists import fitting
 from klda.policies.nouns import nouns_by
 from klda.policies.places import Tagger
-from klda.policies.proposal import Proposal
 from klda.policies.virality import Virality
-from klda.policies.word_counts import word_counts
 from klda.types import Budget, Keyword, KeywordSet, Progress, silent
 
 

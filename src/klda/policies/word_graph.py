@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from klda.advice.incidence import company, together, words_in
 from klda.corpus.corpus import Corpus
-from klda.policies.incidence import company, together, words_in
 from klda.policies.pagerank import outgoing_share, pagerank
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.frequency import document_counts

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from klda.advice.proposal import Proposal
 from klda.corpus.corpus import Corpus
-from klda.policies.proposal import Proposal
 from klda.report.content import Comparison, report_of
 from klda.report.html import write
 from klda.report.topics import topics_of

@@ -10,9 +10,9 @@ from importlib.metadata import version
 
 import numpy as np
 
+from klda.advice.proposal import Proposal
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
-from klda.policies.proposal import Proposal
 from klda.types import Budget, KeywordSet
 
 _NUMBER = re.compile(r"[-+−±]?[\d.,]+( ?%)?|–|-|")

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from math import isfinite
 
+from klda.advice.proposal import Proposal
 from klda.corpus.matching import Matcher
 from klda.errors import SettingError
-from klda.policies.proposal import Proposal
 from klda.report.safe_text import visible
 from klda.types import Budget, Estimate, Keyword, KeywordSet
 

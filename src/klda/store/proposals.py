@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Select, insert, select, update
 
+from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, StoreError
-from klda.policies.proposal import Proposal
 from klda.store import schema
 from klda.store.database import Database
 from klda.store.journal import AuditEntry, Journal

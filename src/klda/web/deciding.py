@@ -9,11 +9,11 @@ from typing import Literal
 
 from fastapi import HTTPException
 
+from klda.advice.choices import Choices
 from klda.errors import DataError, InputError
 from klda.monitor.choices import path_of, read_choices
 from klda.monitor.decide import approve, edit, reject
 from klda.monitor.monitor import Monitor
-from klda.policies.choices import Choices
 from klda.store import SavedProposal
 from klda.types import KeywordSet
 from klda.web.forms import MOST_KEYWORDS, MOST_LETTERS

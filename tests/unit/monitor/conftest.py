@@ -115,7 +115,7 @@ def monitor(make: Make) -> Iterator[Monitor]:
 @pytest.fixture
 def collected(make: Make) -> Iterator[Monitor]:
     """A monitor with three weeks of posts."""
-    with make(weeks(3), policy="counting", budget={"max_keywords": 4}) as monitor:
+    with make(weeks(3), policy_settings={"iterations": 5, "n_topics": 2}, budget={"max_keywords": 4}) as monitor:
         asyncio.run(collect(monitor, asyncio.Event()))
         yield monitor
 

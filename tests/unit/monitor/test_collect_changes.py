@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import klda.monitor.batch as batches
+from klda.advice.proposal import Example, Proposal, Reason
 from klda.monitor.monitor import Monitor
-from klda.policies.proposal import Example, Proposal, Reason
 from klda.sources.live import Deleted, Event, Received
 from klda.store import PostStore
 from klda.types import Keyword, KeywordSet

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError
 from klda.monitor.create import create
 from klda.monitor.decide import AUTOMATIC, activate, activate_pending, approve, approve_automatically, edit, reject
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import rules
 from klda.monitor.settings import Settings
-from klda.policies.proposal import Proposal
 from klda.types import KeywordSet
 from tests.unit.monitor.conftest import Make
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, Stopped, StoreError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import collect
@@ -23,7 +24,6 @@ from klda.monitor.overview import overview, overviews
 from klda.monitor.propose import propose
 from klda.monitor.rules import rules
 from klda.monitor.run import turn
-from klda.policies.proposal import Proposal
 from klda.policies.recommend import recommend
 from klda.sources.formats.outcome import Row
 from klda.types import KeywordSet

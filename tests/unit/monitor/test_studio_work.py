@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from klda.advice.choices import reselect, what_if
 from klda.errors import DataError, SettingError
 from klda.monitor import background
 from klda.monitor.backtest import asked, backtest, result, results
@@ -23,7 +24,6 @@ from klda.monitor.from_file import create_from_upload, fill
 from klda.monitor.jobs import GRACE, recent, recorded, the_job
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.vacuum import vacuum
-from klda.policies.choices import reselect, what_if
 from klda.store import Appended, PostStore, list_monitors
 from klda.store.records import now
 from klda.types import silent

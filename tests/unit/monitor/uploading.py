@@ -11,7 +11,7 @@ from klda.monitor import uploads
 VALUES = {
     "subject": "health",
     "keywords": ["health", "hospital", "doctor"],
-    "policy": "counting",
+    "policy_settings": {"iterations": 5, "n_topics": 2},
     "budget": {"max_keywords": 8},
 }
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
+from klda.advice.evidence import Evidence
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.corpus.text import TextSettings
-from klda.policies.evidence import Evidence
 from klda.types import Budget, KeywordSet, Post
 
 START = datetime(2026, 1, 5, tzinfo=UTC)

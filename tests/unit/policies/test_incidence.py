@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klda.policies.incidence import candidates_in, company, together, words_in
+from klda.advice.incidence import candidates_in, company, together, words_in
 from tests.unit.policies.few_posts import weekly
 
 

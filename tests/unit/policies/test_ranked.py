@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from klda.advice.proposal import Proposal
 from klda.corpus.documents import Documents
-from klda.policies.proposal import Proposal
 from klda.policies.ranked import Ranking, RankingPolicy, best_first
 from klda.policies.registry import policy
 from klda.types import Budget, KeywordSet

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from klda.advice.evidence import Evidence
+from klda.advice.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.corpus.corpus import Corpus
 from klda.policies.counting import Counting
-from klda.policies.evidence import Evidence
-from klda.policies.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.types import Budget, silent
 
 

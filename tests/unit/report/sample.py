@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from klda.policies.proposal import Action, Example, FrontierPoint, Proposal, Reason
+from klda.advice.proposal import Action, Example, FrontierPoint, Proposal, Reason
 from klda.report.content import Activity, Comparison, Report, Topic, WordChange
 from klda.types import Budget, Estimate, Keyword, KeywordSet
 

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from klda.advice.proposal import Proposal
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, Ragged, offsets
 from klda.corpus.matching import Matcher
 from klda.corpus.posts import PostTable, microseconds
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
-from klda.policies.proposal import Proposal
 from klda.report.content import Topic, activity_in, report_of, word_changes
 from klda.report.topics import topics_of
 from klda.types import Budget, KeywordSet, Post, Window

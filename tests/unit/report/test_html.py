@@ -15,8 +15,8 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
+from klda.advice.proposal import Proposal
 from klda.errors import InputError
-from klda.policies.proposal import Proposal
 from klda.report.content import Report
 from klda.report.html import render, write
 from klda.types import KeywordSet

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, update
 
+from klda.advice.proposal import Example, Proposal, Reason
 from klda.errors import DataError, SettingError, StoreError
-from klda.policies.proposal import Example, Proposal, Reason
 from klda.store import schema
 from klda.store.journal import Gap
 from klda.store.posts import PostStore

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from klda.advice.proposal import Example, Proposal, Reason
 from klda.corpus.posts import to_batch
 from klda.monitor.close import close
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.settings import Settings
 from klda.monitor.topics import learn_topics
-from klda.policies.proposal import Example, Proposal, Reason
 from klda.store import Gap
 from klda.types import Estimate, Keyword, KeywordSet, Post
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from klda.advice.proposal import Proposal
 from klda.monitor.monitor import opened
-from klda.policies.proposal import Proposal
 from klda.types import KeywordSet
 from tests.unit.web.conftest import BASE, Browse, Browser
 from tests.unit.web.home import make_home

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from klda.advice.choices import Selection, reselect, what_if
+from klda.advice.proposal import Reason
 from klda.monitor.background import start
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import rules as monitor_rules
-from klda.policies.choices import Selection, reselect, what_if
-from klda.policies.proposal import Reason
 from klda.policies.rules import Platform
 from klda.store import SavedProposal
 from klda.types import Budget, Estimate

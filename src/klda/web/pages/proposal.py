@@ -11,12 +11,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
+from klda.advice.choices import Choices, Selection, reselect, what_if
+from klda.advice.proposal import FrontierPoint, Reason
 from klda.errors import KldaError, SettingError
 from klda.monitor.background import start
 from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
-from klda.policies.choices import Choices, Selection, reselect, what_if
-from klda.policies.proposal import FrontierPoint, Reason
 from klda.policies.rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.report.charts.frontier import frontier
 from klda.report.charts.theme import Spec
@@ -217,7 +217,7 @@ def _candidates(saved: SavedProposal, choices: Choices | None) -> list[tuple[str
         key=lambda c: -float(choices.volume.mean[c]),
     )
     columns = [*(choices.candidates.index(k) for k in first if k in choices.candidates), *rest]
-    return [(choices.candidates[c].text, choices.held.get(c, ""), choices.volume.at(c)) for c in columns]
+    return [(choices.candidates[c].text, "", choices.volume.at(c)) for c in columns]
 
 
 def _today(choices: Choices | None) -> Estimate | None:

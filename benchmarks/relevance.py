@@ -1,0 +1,212 @@
+"""Fits the relevance of words from judged ones, and prints what each group of features is worth.
+
+    python -m benchmarks.relevance [--data ../shared/data] [--write] [--words]
+
+Tables: every subject scored by a model that was fitted without it (`subject`), and without its whole archive
+(`archive`). `AP` is the average precision of grade 2 among judged words. `good` is the share of words of grade 2 among
+ten chosen ones, `silly` the share of grade 0 among the judged of those, `unjudged` how many of ten nobody has graded.
+Candidates, features and worth are those of `klda recommend`; overlap of posts is not counted here. Which keywords of a
+list are trusted is decided by the coefficients that ship. `--write` replaces them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+
+from klda import read_posts
+from klda.advice.advise import judged
+from klda.advice.choose import covered_by, worth
+from klda.advice.constants import LEAST_RELEVANCE, SHORTLIST
+from klda.advice.features import NAMES, Features
+from klda.advice.relevance import FEATURES, FILE, GROUPS, REGIMES, Relevance, design
+from klda.advice.terms import terms_of
+from klda.corpus.corpus import Corpus
+from klda.corpus.text import TextSettings
+from klda.policies.recommend import MIN_COUNT
+from klda.types import Keyword, KeywordSet
+
+Floats = NDArray[np.float64]
+
+WEEKS = 11
+UNGRADED = 300
+"""Terms of each subject, drawn by chance, that stand for the thousands that no judge saw: nearly all do not belong."""
+UNGRADED_WEIGHT = 0.3
+"""What each of them counts beside a judged word. Of 0.03, 0.1 and 0.3 the last found most: `good` 0.48, 0.50, 0.52."""
+COMMAND = "python -m benchmarks.relevance --write"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One judged subject: its terms, their features and grades (NaN where nobody graded)."""
+
+    name: str
+    archive: str
+    keywords: tuple[Keyword, ...]
+    n_current: int
+    features: Features
+    grades: Floats  # (T,)
+    best: int
+    """The most words of grade 2 that ten can have."""
+
+    @property
+    def subject(self) -> str:
+        """The subject, whatever the date."""
+        return self.name.removesuffix("_june")
+
+
+def judged_subjects(data: Path) -> Iterator[tuple[Judged, Judged]]:
+    """Every judged subject with the features of its terms: with all posts known, and with the list's posts alone."""
+    known: tuple[tuple[str, int], Corpus] | None = None
+    for path in sorted((data / "judged").glob("*.json")):
+        plain: dict[str, Any] = json.loads(path.read_text())
+        current = KeywordSet.of(*plain["keywords"])
+        key = (plain["archive"].removesuffix(".parquet"), plain["end"])
+        if known is None or known[0] != key:
+            end = datetime.fromtimestamp(key[1], UTC)
+            inside = (pl.col("time") < end) & (pl.col("time") >= end - timedelta(weeks=WEEKS))
+            posts = pl.scan_parquet(data / f"{key[0]}.parquet").filter(inside).collect()
+            known = key, Corpus.from_posts(read_posts(posts), current, settings=TextSettings(min_count=MIN_COUNT))
+        corpus = known[1].with_candidates(current)
+        yield _judged(path.stem, key[0], corpus, plain), _judged(path.stem, key[0], corpus.without_apart(), plain)
+
+
+def _judged(name: str, archive: str, corpus: Corpus, plain: dict[str, Any]) -> Judged:
+    terms = terms_of(corpus, corpus.candidates)
+    features, _ = judged(terms, "en", plain["subject"].replace("_", " "))
+    given = {word.lower(): grade for word, grade in plain["judged"].items()}
+    own = {word.lower(): grade for word, grade in plain["current"].items()}
+    grades = np.full(len(terms), np.nan)
+    for i, keyword in enumerate(terms.keywords):
+        book = own if i < terms.n_current else given
+        found = [book[form.lower()] for form in (keyword.text, *keyword.forms) if form.lower() in book]
+        grades[i] = max(found, default=np.nan)
+    best = min(10, sum(grade == 2 for grade in given.values()))
+    return Judged(name, archive, terms.keywords, terms.n_current, features, grades, best)
+
+
+def fitted(subjects: list[Judged], names: tuple[str, ...], generator: np.random.Generator) -> Relevance:
+    """The model of these features, from graded terms and some that nobody graded. Grade 1 is half of each."""
+    rows, target, weight = [], [], []
+    columns = [NAMES.index(name) for name in names]
+    for subject in subjects:
+        graded = np.flatnonzero(~np.isnan(subject.grades))
+        free = np.flatnonzero(np.isnan(subject.grades))
+        others = generator.choice(free, min(UNGRADED, len(free)), replace=False)
+        rows.append(subject.features.values[np.concatenate([graded, others])][:, columns])
+        target.append(np.concatenate([subject.grades[graded] / 2, np.zeros(len(others))]))
+        weight.append(np.concatenate([np.ones(len(graded)), np.full(len(others), UNGRADED_WEIGHT)]))
+    values, y, w = np.vstack(rows), np.concatenate(target), np.concatenate(weight)
+    mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0) + 1e-9
+    x = design(values, mean, spread)
+    model = LogisticRegression(max_iter=5000)
+    model.fit(np.vstack([x, x]), np.repeat([1, 0], len(y)), sample_weight=np.concatenate([w * y, w * (1 - y)]))
+    return Relevance(names, mean, spread, model.coef_[0], float(model.intercept_[0]))
+
+
+def best_terms(subject: Judged, chance: Floats, most: int = 10) -> list[int]:
+    """The terms that are worth most, none that another one covers; what `klda recommend` adds, overlap aside."""
+    value = worth(chance, subject.features.new, subject.features.rise)
+    value[(chance < LEAST_RELEVANCE) | (subject.features.new <= 0)] = -np.inf
+    value[: subject.n_current] = -np.inf
+    order = [c for c in np.argsort(-value, kind="stable")[:SHORTLIST].tolist() if value[c] > 0]
+    covers = covered_by([subject.keywords[c] for c in order])
+    chosen: list[int] = []
+    for place in range(len(order)):
+        if len(chosen) < most and not any(place in covers[other] for other in chosen):
+            chosen = [other for other in chosen if other not in covers[place]] + [place]
+    return [order[place] for place in chosen]
+
+
+def left_out(
+    subjects: list[Judged], names: tuple[str, ...], key: Callable[[Judged], str], words: bool = False
+) -> dict[str, float]:
+    """Scores of every subject by models that were fitted without those of the same key."""
+    models: dict[str, Relevance] = {}
+    precision, good, silly, graded, added = [], [], 0, 0, 0
+    for subject in subjects:
+        if key(subject) not in models:
+            rest = [other for other in subjects if key(other) != key(subject)]
+            models[key(subject)] = fitted(rest, names, np.random.default_rng(0))
+        chance = models[key(subject)](subject.features.values)
+        pool = np.flatnonzero(~np.isnan(subject.grades))
+        pool = pool[pool >= subject.n_current]
+        precision.append(average_precision_score(subject.grades[pool] == 2, chance[pool]))
+        chosen = best_terms(subject, chance)
+        grades = subject.grades[chosen]
+        good.append(min(1.0, float((grades == 2).sum()) / subject.best))
+        silly += int((grades == 0).sum())
+        graded += int((~np.isnan(grades)).sum())
+        added += len(chosen)
+        if words:
+            shown = [
+                f"{subject.keywords[c].text}:{'?' if np.isnan(g) else int(g)}"
+                for c, g in zip(chosen, grades, strict=True)
+            ]
+            print(f"{subject.name} {good[-1]:.2f} {', '.join(shown)}")
+    return {
+        "AP": float(np.mean(precision)),
+        "good": float(np.mean(good)),
+        "silly": silly / max(graded, 1),
+        "unjudged": (added - graded) / len(subjects),
+        "added": added / len(subjects),
+    }
+
+
+def main() -> None:
+    """Prints the tables; writes the coefficients if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--write", action="store_true", help="replace the coefficients that ship")
+    parser.add_argument("--words", action="store_true", help="print the chosen words of every subject")
+    given = parser.parse_args()
+    pairs = list(judged_subjects(given.data))
+    subjects, listed = [whole for whole, _ in pairs], [alone for _, alone in pairs]
+    rows = []
+    for group, names in GROUPS.items():
+        for left, key in (("subject", lambda s: s.subject), ("archive", lambda s: s.archive)):
+            whole = given.words and names == NAMES and left == "archive"
+            found = left_out(subjects, names, key, words=whole)
+            rows.append((group, left, *(f"{value:.2f}" for value in found.values())))
+    for known, names in FEATURES.items():
+        if not REGIMES[known][0]:
+            found = left_out(listed, names, lambda s: s.subject)
+            rows.append((f"the list's posts alone, {known}", "subject", *(f"{value:.2f}" for value in found.values())))
+    print("| features | left out | AP | good | silly | unjudged | added |", "|---" * 7 + "|", sep="\n")
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+    if given.write:
+        plain = {
+            "made": f"{datetime.now(UTC):%Y-%m-%d}",
+            "by": COMMAND,
+            "from": f"{len(subjects)} judged subjects of {', '.join(sorted({s.archive for s in subjects}))}",
+            "models": {
+                known: _plain(fitted(subjects if REGIMES[known][0] else listed, names, np.random.default_rng(0)))
+                for known, names in FEATURES.items()
+            },
+        }
+        FILE.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+        print(f"written: {FILE.name}")
+
+
+def _plain(model: Relevance) -> dict[str, Any]:
+    return {
+        "names": list(model.names),
+        **{name: np.round(getattr(model, name), 5).tolist() for name in ("mean", "spread", "weights")},
+        "intercept": round(model.intercept, 5),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+"""`advise`: from what is known to a proposal. Every command, monitor, page and replay asks here.
+
+The way: situation → candidates (`terms`) → `features` → `relevance` → `choose` → `reasons`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from klda.advice.assemble import assemble
+from klda.advice.choices import Choices, Seen, frontier_of, outlook_words
+from klda.advice.choose import DIAL, Scores, covered_by, worth
+from klda.advice.constants import LEAST_RELEVANCE, ROOM, SHORTLIST
+from klda.advice.evidence import Evidence
+from klda.advice.features import Features, features_of
+from klda.advice.prediction import Fit, predicted_words, train_model
+from klda.advice.proposal import Proposal
+from klda.advice.reasons import explained, findings_of, notes_on
+from klda.advice.relevance import relevance
+from klda.advice.terms import Terms, terms_of
+from klda.corpus.corpus import Corpus
+from klda.errors import DataError, TrainingError
+from klda.selection.arrays import Floats, Ints
+from klda.selection.budget import check_some
+from klda.types import Budget, KeywordSet, Progress, silent
+
+if TYPE_CHECKING:
+    from klda.model.klda import KLDA
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is known when somebody asks for advice."""
+
+    history: Corpus
+    """Posts so far: only the list's, a sample beside them, or everything. Posts without a keyword are in `apart`."""
+    current: KeywordSet
+    budget: Budget
+    founding: KeywordSet | None = None
+    """The keywords that the subject was first asked for with; the first window's unless given."""
+    subject: str | None = None
+    """The subject in words, where somebody said it."""
+    candidates: KeywordSet = KeywordSet()
+    """The only words that may be added; without any, every word of recent posts may."""
+    novelty: float = 0.5
+    top: int = 2
+    """Words that are named for each current keyword."""
+    sample_share: float = 1.0
+    """The share of posts without a current keyword that is known, where they are a sample of the stream."""
+    use_vectors: bool = True
+    """Whether what words mean counts, where vectors are known."""
+
+
+@dataclass
+class KLDAPolicy:
+    """Adds words that are likely on the subject and bring new posts; drops keywords that are not.
+
+    The chance of a word comes from counts, from the posts that it would newly bring, and from what it means. `subject`
+    says in words what the list is about. `founding` are the keywords first asked for. `novelty` runs from 0 (close
+    relatives of the list) to 1 (rising and new words). `top` words are named for each keyword. `use_vectors` lets the
+    meaning of words count. `sample_share` of the posts without a keyword is known. With `predict`, a topic model of
+    `n_topics` that is trained for `iterations` on `n_words` says what words the list will bring.
+    """
+
+    top: int = 2
+    novelty: float = 0.5
+    founding: KeywordSet | None = None
+    subject: str | None = None
+    use_vectors: bool = True
+    sample_share: float = 1.0
+    predict: bool = False
+    n_topics: int = 5
+    iterations: int = 150
+    n_words: int = 4000
+    model: KLDA | None = None
+    """A trained model, which spares the training."""
+    fit: Fit | None = None
+    """Trains a model elsewhere, on Ray for example; here if left out."""
+
+    name = "klda"
+    finds_candidates = True
+    """It looks at every word by itself; candidates that are given narrow the choice."""
+
+    def propose(
+        self,
+        history: Corpus,
+        current: KeywordSet,
+        candidates: KeywordSet,
+        budget: Budget,
+        *,
+        generator: np.random.Generator,
+        progress: Progress = silent,
+    ) -> Proposal:
+        """The list that brings most on the subject within the budget."""
+        situation = Situation(
+            history=history,
+            current=current,
+            budget=budget,
+            founding=self.founding,
+            subject=self.subject,
+            candidates=candidates - current,
+            novelty=self.novelty,
+            top=self.top,
+            sample_share=self.sample_share,
+            use_vectors=self.use_vectors,
+        )
+        predict = partial(self.predicted, generator=generator, progress=progress)
+        return advise(situation, predict=predict if self.predict or self.model else None, progress=progress)
+
+    def predicted(self, history: Corpus, *, generator: np.random.Generator, progress: Progress) -> Floats:
+        """The words that each candidate of a history will bring. # (Q, V)"""
+        if self.model is not None:
+            return predicted_words(self.model, history, generator)
+        try:
+            model = self._trained(history, int(generator.integers(2**31)), progress)
+        except DataError as error:
+            raise TrainingError(str(error)) from error
+        return predicted_words(model, history, generator)
+
+    def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
+        return train_model(
+            history,
+            n_topics=self.n_topics,
+            iterations=self.iterations,
+            n_words=self.n_words,
+            seed=seed,
+            fit=self.fit,
+            progress=progress,
+        )
+
+
+def advise(
+    situation: Situation, *, predict: Callable[[Corpus], Floats] | None = None, progress: Progress = silent
+) -> Proposal:
+    """The keywords to use next, and why.
+
+    `predict` gives the words (Q, V) that each candidate of a corpus will bring, for what-if; recent counts do without.
+    """
+    progress("looking at words", 0, 3)
+    first = situation.founding or situation.history.history[0]
+    extra = first | situation.budget.required | situation.candidates
+    terms = terms_of(situation.history, situation.current, extra - situation.current)
+    progress("looking at words", 1, 3)
+    if not terms.posts[:, : terms.n_current].nnz and not terms.earlier[: terms.n_current].any():
+        names = ", ".join(situation.current.texts)
+        raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
+    features, chance = judged(
+        terms,
+        situation.history.vocabulary.language,
+        situation.subject,
+        use_vectors=situation.use_vectors,
+        sample_share=situation.sample_share,
+    )
+    progress("looking at words", 2, 3)
+    columns = _shortlist(situation, terms, features, chance, extra)
+    wanted = KeywordSet(tuple(terms.keywords[c] for c in columns.tolist()))
+    evidence = Evidence.of(situation.history, situation.current, wanted, situation.budget)
+    at = _positions(evidence.candidates, terms, columns)
+    scores = Scores(
+        chance=chance[at],
+        rise=features.rise[at],
+        union=evidence.union,
+        covers=covered_by(tuple(evidence.candidates)),
+        current=evidence.current,
+        outside_known=features.outside_known,
+    )
+    budget = with_room(situation.budget, len(situation.current))
+    limits = evidence.limits(budget)
+    sets = tuple(scores.choose(limits, float(setting)) for setting in DIAL)
+    chosen = scores.choose(limits, situation.novelty)
+    check_some(chosen)
+    findings = findings_of(evidence, features.take(at), scores)
+    order = np.lexsort((-features.new[at], -scores.chance))
+    notes = notes_on(evidence, terms, chosen, features.outside_known)
+    predicted = None
+    if predict is not None:
+        try:
+            predicted = predict(evidence.history)
+        except TrainingError as error:
+            notes.append(f"The topic model could not be trained, so words are counted instead of predicted: {error}")
+    words = outlook_words(evidence, predicted)
+    choices = Choices(
+        candidates=evidence.candidates,
+        current=evidence.current,
+        novelty=situation.novelty,
+        scores=scores,
+        limits=limits,
+        settings=DIAL,
+        sets=sets,
+        words=words.words,
+        vocabulary=words.vocabulary,
+        own=words.own,
+        threshold=words.threshold,
+        findings=findings,
+        frequency=evidence.frequency,
+        volume=evidence.volume,
+        seen=Seen.of(evidence.history),
+        length=evidence.length,
+    )
+    progress("looking at words", 3, 3)
+    proposal = assemble(
+        KLDAPolicy.name,
+        evidence,
+        chosen=chosen,
+        ranked=order,
+        per_keyword=_per_keyword(evidence, features.take(at), order, situation.top),
+        findings=explained(findings, scores, limits, chosen),
+        frontier=frontier_of(choices),
+        notes=notes,
+    )
+    return replace(proposal, choices=choices)
+
+
+def judged(
+    terms: Terms,
+    language: str = "en",
+    subject: str | None = None,
+    *,
+    use_vectors: bool = True,
+    sample_share: float = 1.0,
+    relevance: Callable[[Features], Floats] = relevance,
+) -> tuple[Features, Floats]:
+    """The features of every term and the chance that it belongs, measured against the keywords that belong. # (T,)
+
+    A keyword that does not belong would make its relatives look good: *soldiers* on a list about Iran. So keywords are
+    measured first, each against the rest, and the terms then against those that are likely on the subject.
+    """
+    features = features_of(terms, language, subject, use_vectors, sample_share=sample_share)
+    chance = relevance(features)
+    listed = chance[: terms.n_current]
+    trusted = (listed >= LEAST_RELEVANCE) | (listed == listed.max(initial=0.0))
+    if trusted.all():
+        return features, chance
+    features = features_of(terms, language, subject, use_vectors, trusted, sample_share)
+    return features, relevance(features)
+
+
+def with_room(budget: Budget, n_current: int) -> Budget:
+    """The budget, with room for a few more keywords where it sets no number.
+
+    >>> with_room(Budget(), 3).max_keywords
+    13
+    """
+    return budget if budget.max_keywords is not None else replace(budget, max_keywords=n_current + ROOM)
+
+
+def _shortlist(situation: Situation, terms: Terms, features: Features, chance: Floats, extra: KeywordSet) -> Ints:
+    """Current keywords, words that were named, and the best of all others. # (n,)"""
+    named = {keyword.text for keyword in extra}
+    given = np.array([keyword.text in named for keyword in terms.keywords])
+    new = features.new if features.outside_known else features.posts
+    value, rising = (worth(chance, new, features.rise, novelty) for novelty in (situation.novelty, 1.0))
+    free = ~given & (new > 0)
+    free[: terms.n_current] = False
+    if len(situation.candidates):
+        free[:] = False
+    best = [np.argsort(-np.where(free, score, -np.inf), kind="stable")[:SHORTLIST] for score in (value, rising)]
+    others = np.unique(np.concatenate(best))
+    return np.concatenate([np.arange(terms.n_current), np.flatnonzero(given), others[free[others]]])
+
+
+def _positions(candidates: KeywordSet, terms: Terms, columns: Ints) -> Ints:
+    """The term of each candidate. # (Q,)"""
+    place = {terms.keywords[c].text: c for c in reversed(columns.tolist())}
+    return np.array([place[keyword.text] for keyword in candidates], dtype=np.int64)
+
+
+def _per_keyword(evidence: Evidence, features: Features, order: Ints, top: int) -> dict[str, tuple[str, ...]]:
+    """For each current keyword the words that stand beside it more than beside any other, likely ones first."""
+    lists: dict[str, list[str]] = {evidence.candidates[c].text: [] for c in evidence.current.tolist()}
+    names = list(lists)
+    for column in order.tolist():
+        if column not in evidence.current and names:
+            lists[names[int(features.nearest[column])]].append(evidence.candidates[column].text)
+    return {name: tuple(words[:top]) for name, words in lists.items()}

@@ -1,0 +1,150 @@
+"""The choice of a list: what each word newly brings on the subject, less a price for the rest, overlap counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from klda.advice.constants import LARGEST_RISE, LEAST_KEPT, LEAST_RELEVANCE, OFF_SUBJECT_PRICE, VOLUME_POWER
+from klda.selection.arrays import Bools, Floats, Ints
+from klda.selection.budget import Limits
+from klda.selection.overlap import UnionVolume
+from klda.types import Keyword
+
+DIAL = np.linspace(0.0, 1.0, 11)
+"""Settings of the dial at which a list is kept ready."""
+
+
+def worth(chance: Floats, new: Floats, rise: Floats, novelty: float = 0.5) -> Floats:
+    """What each word is worth: its chance to belong less the price of being wrong, times a power of its new posts. (T,)
+
+    The dial `novelty` favours words by their `rise` (log ratio of now to before): at 1 a word that doubled counts
+    twice, at 0 it counts half, at 0.5 the rise does not matter.
+
+    >>> worth(np.array([0.9, 0.9, 0.2]), np.array([10.0, 1000.0, 1000.0]), np.zeros(3)).round(1)
+    array([ 1.2,  2.4, -0.6])
+    >>> worth(np.array([0.9]), np.array([10.0]), np.array([np.log(2)]), novelty=1.0).round(1)
+    array([2.4])
+    """
+    known = np.clip(np.nan_to_num(rise), -LARGEST_RISE, LARGEST_RISE)
+    value = (chance - OFF_SUBJECT_PRICE * (1 - chance)) * np.maximum(new, 0.1) ** VOLUME_POWER
+    return np.asarray(value * np.exp((2 * novelty - 1) * known))
+
+
+@dataclass(frozen=True)
+class ListScore:
+    """What a list brings, against the current one."""
+
+    posts: float
+    """Expected posts in the next window."""
+    retention: float
+    """Share of the current list's posts that it still brings."""
+    new_ground: float
+    """Posts that it newly brings and that are expected to be on the subject, for each post of the current list."""
+    relevance: float
+    """Share of its posts that are expected to be on the subject."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What is known of the words that a list can be chosen from; a word is named by its column."""
+
+    chance: Floats  # (Q,)  probability that what a word newly brings is on the subject
+    rise: Floats  # (Q,)  log ratio of its share of posts, last window to earlier ones; NaN where not known
+    union: UnionVolume
+    covers: tuple[frozenset[int], ...]
+    """For each word the columns of others whose every post it matches: *ballot* covers *mail ballot*."""
+    current: Ints  # (n,)
+    outside_known: bool = True
+    """Whether posts without the list are known. Otherwise nobody sees what a word newly brings, nor how noisy a keyword
+    is: words are weighed by all their posts, and no current keyword is dropped for its relevance."""
+
+    def score(self, columns: Ints) -> ListScore:
+        """What a list brings."""
+        today, posts = self.union.posts(self.current), self.union.posts(columns)
+        both = self.union.posts(np.union1d(columns, self.current))
+        credit = self.union.credit(columns)  # (n,)
+        added = np.flatnonzero(~np.isin(columns, self.current))
+        new = max(both - today, 0.0)
+        share = np.average(self.chance[columns[added]], weights=credit[added] + 1e-9) if len(added) else 0.0
+        return ListScore(
+            posts=posts,
+            retention=min(1.0, (today + posts - both) / today) if today else 1.0,
+            new_ground=new * float(share) / max(today, 1.0),
+            relevance=float(np.average(self.chance[columns], weights=credit + 1e-9)) if len(columns) else 0.0,
+        )
+
+    def choose(self, limits: Limits, novelty: float = 0.5) -> Ints:
+        """The best list within the limits: required words, kept ones, then the best additions one by one. # (n,)"""
+        chosen = np.unique(limits.required)
+        limits.check_required(self.union.posts(chosen), len(self.chance))
+        kept = self._kept(limits)
+        for column in kept[np.argsort(-self._first(kept), kind="stable")].tolist():
+            chosen = self._joined(chosen, column, limits)
+        candidates = np.ones(len(self.chance), dtype=np.bool_)
+        candidates[self.current] = False
+        candidates &= self.chance >= LEAST_RELEVANCE
+        while candidates.any():
+            share = self.union.share(chosen)
+            new = share.added_posts if self.outside_known else self.union.expected
+            value = worth(self.chance, new, self.rise, novelty)
+            may = candidates & limits.room(chosen, share.posts, share.added_posts) & (value > 0) & (new > 0)
+            may[list(self._covered(chosen))] = False
+            if not may.any():
+                break
+            best = int(np.where(may, value, -np.inf).argmax())
+            chosen = np.append(chosen, best)
+            candidates[best] = False
+        # a narrow word that came before the wide one that covers it takes a place and brings nothing
+        redundant = self._covered(chosen) - set(self.current.tolist()) - set(limits.required.tolist())
+        return chosen[~np.isin(chosen, list(redundant))]
+
+    def below(self) -> Bools:
+        """Which words do not belong on a list: current ones are held to less, because people chose them. # (Q,)"""
+        least = np.full(len(self.chance), LEAST_RELEVANCE)
+        least[self.current] = LEAST_KEPT if self.outside_known else 0.0
+        return np.asarray(self.chance < least)
+
+    def _kept(self, limits: Limits) -> Ints:
+        """Current keywords that may stay: all but forbidden ones and those that do not belong. # (n,)"""
+        belongs = (self.chance[self.current] >= LEAST_KEPT) | (not self.outside_known)
+        if not belongs.any():
+            belongs = self.chance[self.current] == self.chance[self.current].max(initial=0.0)
+        return np.setdiff1d(self.current[belongs], np.union1d(limits.forbidden, limits.required))
+
+    def _first(self, columns: Ints) -> Floats:
+        """The order in which current keywords take their places when there is not room for all. # (n,)"""
+        return worth(self.chance[columns], self.union.expected[columns], np.zeros(len(columns)))
+
+    def _joined(self, chosen: Ints, column: int, limits: Limits) -> Ints:
+        longer = np.append(chosen, column)
+        return longer if limits.excess(longer, self.union.posts(longer), len(self.chance)) is None else chosen
+
+    def _covered(self, chosen: Ints) -> set[int]:
+        return {other for column in chosen.tolist() for other in self.covers[column]}
+
+
+def covered_by(keywords: Sequence[Keyword]) -> tuple[frozenset[int], ...]:
+    """For each keyword the columns of those that it matches by every form.
+
+    >>> covered_by([Keyword("ballot"), Keyword("mail ballot"), Keyword("#ballot")])
+    (frozenset({1, 2}), frozenset(), frozenset())
+    """
+    found: list[frozenset[int]] = []
+    # a word matches its hashtag, a hashtag does not match the word
+    parts = [
+        [{spelt for word in form.split() for spelt in (word, word.lstrip("#"))} for form in keyword.forms]
+        for keyword in keywords
+    ]
+    for column, keyword in enumerate(keywords):
+        words = {form for form in keyword.forms if " " not in form}
+        found.append(
+            frozenset(
+                other
+                for other, forms in enumerate(parts)
+                if other != column and words and all(words & form for form in forms)
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,277 @@
+"""A proposal: which keywords to keep, add and drop, and why. Its JSON is what rules, the store and pages read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from klda.errors import FormatError, InputError
+from klda.types import Estimate, Keyword, KeywordSet
+
+if TYPE_CHECKING:
+    from klda.advice.choices import Choices
+
+SCHEMA_VERSION = 1
+
+Action = Literal["keep", "add", "drop", "hold"]
+"""`hold` marks a candidate that would have been added and is held back; its reason says why."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A post that shows what a keyword brings; the id lets it be withdrawn when the post is deleted."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a keyword is kept, added, dropped or held back; a number that a policy does not compute is None."""
+
+    keyword: Keyword
+    action: Action
+    text: str
+    """The reason in words."""
+    frequency: float | None = None
+    """Share of the last window's posts that carry it."""
+    expected_posts: Estimate | None = None
+    """In the next window."""
+    divergence: Estimate | None = None
+    """From the current keyword (or list) that it extends, as the next window will measure it; smaller is closer."""
+    high_frequency_distance: Estimate | None = None
+    """Words gained minus words lost, the paper's R, as the next window will measure it."""
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    distance_from_subject: float | None = None
+    """0 is the subject as first asked for, 1 shares no word with it."""
+    extends: str | None = None
+    """The current keyword whose topics it carries on."""
+    code: str = ""
+    """The reason for programs; `klda.advice.reasons` has them all."""
+    facts: Mapping[str, float | str] = field(default_factory=dict)
+    """The numbers behind the code."""
+    relevance: float | None = None
+    """Probability that what it newly brings is on the subject."""
+    new_posts: float | None = None
+    """Of the expected posts of an added keyword, those that the current list does not bring."""
+    examples: tuple[Example, ...] = ()
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The best list at one setting of the dial."""
+
+    novelty: float
+    retention: float
+    new_ground: float
+    expected_posts: float
+    keywords: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the advice was made from."""
+
+    posts: int
+    with_keyword: int
+    """Those of them that carry a current keyword."""
+    windows: int
+    start: str
+    """Start of the first window, ISO 8601."""
+    end: str
+    """End of the last window."""
+
+    def __str__(self) -> str:
+        plural = "" if self.windows == 1 else "s"
+        return (
+            f"{self.posts:,} posts, {self.start[:10]} to {self.end[:10]}, {self.windows} window{plural}; "
+            f"{self.with_keyword:,} posts carry a keyword"
+        )
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a policy advises for the next window.
+
+    >>> advice = Proposal(policy="static", current=KeywordSet.of("health"), keep=KeywordSet.of("health"))
+    >>> advice.next_keywords.texts
+    ('health',)
+    >>> Proposal.from_json(advice.to_json()) == advice
+    True
+    """
+
+    policy: str
+    current: KeywordSet
+    ranked: KeywordSet = KeywordSet()
+    """Candidates, the best first."""
+    per_keyword: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each current keyword the candidates that extend it, in order."""
+    together: bool = False
+    """Whether these are the first few of `ranked`, chosen for all keywords at once, and not each keyword's own best."""
+    keep: KeywordSet = KeywordSet()
+    add: KeywordSet = KeywordSet()
+    drop: KeywordSet = KeywordSet()
+    reasons: tuple[Reason, ...] = ()
+    expected_posts: Estimate | None = None
+    """Of the whole next list, a window."""
+    posts_now: Estimate | None = None
+    """Of the current list, a window."""
+    known: Known | None = None
+    at_least: bool = False
+    """Whether added keywords bring posts besides that no list has shown, so that nobody can say how many."""
+    distance_from_subject: float | None = None
+    frontier: tuple[FrontierPoint, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the reader should know: a fallback that was taken, data that were missing."""
+    window: str | None = None
+    """Start of the window that the advice is for, ISO 8601."""
+    seed: int | None = None
+    choices: Choices | None = field(default=None, compare=False, repr=False)
+    """What it was chosen from, while it is at hand; not part of the JSON."""
+
+    def __repr__(self) -> str:
+        """What it advises, in a line; reasons, ranks and examples have names of their own."""
+        steps = (("keep", self.keep), ("add", self.add), ("drop", self.drop))
+        parts = [f"{name} {', '.join(words.texts)}" for name, words in steps if words]
+        about = "at least" if self.at_least else "about"
+        posts = "" if self.expected_posts is None else f"; {about} {self.expected_posts.mean:,.0f} posts"
+        return f"<Proposal of {self.policy}: {'; '.join(parts) or 'nothing'}{posts}>"
+
+    @property
+    def next_keywords(self) -> KeywordSet:
+        """The list to use next."""
+        return self.keep | self.add
+
+    @property
+    def headline(self) -> str:
+        """What to do, in one sentence.
+
+        >>> Proposal(policy="klda", current=KeywordSet.of("vote"), keep=KeywordSet.of("vote")).headline
+        'Keep the list as it is.'
+        """
+        steps = [f"{verb} {_some(words.texts)}" for verb, words in (("add", self.add), ("drop", self.drop)) if words]
+        if not steps:
+            return "Keep the list as it is."
+        said = " and ".join(steps)
+        then, now = self.expected_posts, self.posts_now
+        if then is None or now is None:
+            return f"{said[0].upper()}{said[1:]}."
+        about = "at least" if self.at_least else "about"
+        return f"{said[0].upper()}{said[1:]}: {about} {then.mean:,.0f} posts a window instead of {now.mean:,.0f}."
+
+    def reason(self, keyword: str | Keyword) -> Reason | None:
+        """The reason given for a keyword, if any."""
+        return next((r for r in self.reasons if r.keyword.text == str(keyword)), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with the version of the schema."""
+        plain = asdict(replace(self, choices=None))
+        del plain["choices"]
+        for name in ("current", "ranked", "keep", "add", "drop"):
+            plain[name] = [_keyword_to_dict(k) for k in getattr(self, name)]
+        plain["reasons"] = [asdict(r) | {"keyword": _keyword_to_dict(r.keyword)} for r in self.reasons]
+        next_list = [_keyword_to_dict(k) for k in self.next_keywords]
+        return {"schema": SCHEMA_VERSION, "headline": self.headline, "next": next_list} | plain
+
+    def to_json(self) -> str:
+        """The proposal as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "proposal") -> Proposal:
+        """The proposal in a JSON text; `name` is what an error calls it."""
+        try:
+            return cls.from_dict(json.loads(text), name)
+        except json.JSONDecodeError as error:
+            raise FormatError(
+                f"{name}: not JSON (line {error.lineno}: {error.msg}); give a file that klda wrote"
+            ) from error
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any], name: str = "proposal") -> Proposal:
+        """The proposal in plain data, as `to_dict` gives it."""
+        version = plain.get("schema") if isinstance(plain, Mapping) else None
+        if version != SCHEMA_VERSION:
+            raise FormatError(f"{name}: schema {version!r}, this klda reads {SCHEMA_VERSION}; make the proposal again")
+        try:
+            values = {k: v for k, v in plain.items() if k not in ("schema", "headline", "next")}
+            for key in ("current", "ranked", "keep", "add", "drop"):
+                values[key] = KeywordSet(tuple(_keyword_from_dict(k) for k in values.get(key, [])))
+            values["per_keyword"] = {k: tuple(v) for k, v in values.get("per_keyword", {}).items()}
+            values["reasons"] = tuple(_reason_from_dict(r) for r in values.get("reasons", []))
+            values["expected_posts"] = _estimate(values.get("expected_posts"))
+            values["posts_now"] = _estimate(values.get("posts_now"))
+            values["known"] = Known(**values["known"]) if values.get("known") else None
+            values["frontier"] = tuple(
+                FrontierPoint(**(p | {"keywords": tuple(p["keywords"])})) for p in values.get("frontier", [])
+            )
+            values["notes"] = tuple(values.get("notes", []))
+            return cls(**values)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise FormatError(f"{name}: not a proposal ({error}); give a file that klda wrote") from error
+
+
+def write_proposal(proposal: Proposal, path: Path | str) -> None:
+    """Writes a proposal as JSON; a file that is there is replaced whole."""
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        unfinished.write_text(proposal.to_json() + "\n", encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: the proposal cannot be written ({error.strerror}); give another path") from error
+    finally:
+        with suppress(OSError):  # gone to its place, or never begun
+            unfinished.unlink()
+
+
+def read_proposal(path: Path | str) -> Proposal:
+    """The proposal in a JSON file."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path}: cannot be read ({error}); give a proposal that klda recommend --save wrote"
+        ) from error
+    return Proposal.from_json(text, str(path))
+
+
+def _some(texts: tuple[str, ...], most: int = 3) -> str:
+    """The first few words, and how many more there are.
+
+    >>> _some(("a", "b", "c", "d", "e")), _some(("a", "b"))
+    ('a, b, c and 2 more', 'a and b')
+    """
+    if len(texts) > most + 1:
+        return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
+
+
+def _keyword_to_dict(keyword: Keyword) -> dict[str, Any]:
+    return {"text": keyword.text, "forms": list(keyword.forms)}
+
+
+def _keyword_from_dict(plain: Mapping[str, Any]) -> Keyword:
+    return Keyword(plain["text"], tuple(plain["forms"]))
+
+
+def _estimate(plain: Mapping[str, float] | None) -> Estimate | None:
+    return None if plain is None else Estimate(**plain)
+
+
+def _reason_from_dict(plain: Mapping[str, Any]) -> Reason:
+    values = dict(plain) | {
+        "keyword": _keyword_from_dict(plain["keyword"]),
+        "examples": tuple(Example(**e) for e in plain.get("examples", [])),
+    }
+    for name in ("expected_posts", "divergence", "high_frequency_distance"):
+        values[name] = _estimate(plain.get(name))
+    for name in ("gained", "lost"):
+        values[name] = tuple(plain.get(name, ()))
+    return Reason(**values)

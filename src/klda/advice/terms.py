@@ -1,0 +1,194 @@
+"""Candidates: every word, hashtag and short phrase of recent posts, and which posts have it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csc_array, csr_array, hstack, vstack
+
+from klda.advice.constants import FEWEST_POSTS, RECENT_WINDOWS
+from klda.corpus.corpus import Corpus
+from klda.corpus.documents import Documents
+from klda.corpus.matching import Matcher
+from klda.corpus.stemming import stem_words
+from klda.corpus.tokens import cut, tokens_of
+from klda.selection.arrays import Bools, Floats
+from klda.types import Keyword, KeywordSet
+
+FORMS_COVER = 0.99
+"""Share of a word's occurrences that the forms of a candidate cover: *worker* beside *workers* too."""
+NO_TERM = re.compile(r"@|[^\w#$]|[#$]?\d*$")
+"""Mentions, emoji and numbers are no candidates."""
+PHRASE_WORD = r"^[\p{L}\p{N}][\p{L}\p{N}'-]*$"
+"""What a word of a phrase looks like: hashtags, mentions and emoji take no part."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Words that may become keywords, and the posts that have them; the current keywords come first."""
+
+    keywords: tuple[Keyword, ...]
+    n_current: int
+    posts: csr_array  # (D, T)  1 where a recent post has a term
+    words: csr_array  # (D, V)  1 where a recent post has a word
+    own: csr_array  # (T, V)  the words that a term consists of
+    last: Bools  # (D,)  whether a post is of the last window
+    earlier: Floats  # (T,)  posts with the term before the last window; NaN where that is not counted
+    n_earlier: int
+    n_windows: int
+    """Recent windows."""
+    displays: tuple[str, ...]  # V of them
+    """The words as people write them."""
+
+    def __len__(self) -> int:
+        return len(self.keywords)
+
+
+def terms_of(corpus: Corpus, current: KeywordSet, named: KeywordSet = KeywordSet()) -> Terms:
+    """The terms of the last windows of a corpus, with at least a few posts each.
+
+    Forms of one stem are one term. A phrase is two words side by side, none of them a stop word. Forms that a current
+    keyword matches already are left out. Words that are `named` come after the current ones, however rare.
+    """
+    wanted = current | named
+    matched = corpus if corpus.candidates == wanted else corpus.with_candidates(wanted)
+    recent = matched.span(max(0, matched.n_windows - RECENT_WINDOWS))
+    inside, apart = recent.documents, recent.apart
+    texts = corpus.posts.texts(np.concatenate([inside.post, apart.post]))
+    n_words = len(corpus.vocabulary)
+    words = vstack([_present(inside, n_words), _present(apart, n_words)], format="csr")
+    carried = vstack([_carried(recent), csr_array((len(apart), len(wanted)), dtype=np.float32)], format="csr")
+    count = np.asarray(words.sum(axis=0)).ravel()
+    stems = corpus.vocabulary.words
+    usual = [w for w in np.flatnonzero(count >= FEWEST_POSTS).tolist() if w and NO_TERM.match(stems[w]) is None]
+    singles = [corpus.vocabulary.keyword(int(w), FORMS_COVER) for w in usual]
+    phrases, phrase_posts, parts = _phrases(texts, corpus)
+    candidates = [*singles, *phrases]
+    found, keep = _uncovered(candidates, Matcher(current, adjacent=corpus.adjacent))
+    has_word = _rematched(hstack([words[:, usual], phrase_posts], format="csc"), candidates, found, keep, texts)
+    taken = {keyword.text.casefold() for keyword in wanted}
+    keep &= np.array([keyword.text.casefold() not in taken for keyword in found], dtype=np.bool_)
+    keywords = [*wanted, *found]
+    keep = np.concatenate([np.ones(len(wanted), dtype=np.bool_), keep])
+    kept = np.flatnonzero(keep)
+    earlier = np.full(len(keywords), np.nan)
+    n_earlier = 0
+    if matched.n_windows > 1:
+        before = matched.span(0, matched.n_windows - 1)
+        n_earlier = len(before) + len(before.apart)
+        earlier[: len(wanted)] = np.bincount(before.observed.values, minlength=len(wanted))
+        said = sum(np.bincount(part.words, minlength=n_words) for part in (before.documents, before.apart))
+        earlier[len(wanted) : len(wanted) + len(usual)] = np.asarray(said)[usual]
+        changed = [before != after for before, after in zip(candidates, found, strict=True)]
+        earlier[len(wanted) :][changed] = np.nan  # counts are of all forms
+    return Terms(
+        keywords=tuple(keywords[column] for column in kept.tolist()),
+        n_current=len(current),
+        posts=hstack([carried, has_word], format="csr")[:, kept],
+        words=words,
+        own=_own_words(wanted, usual, parts, corpus)[kept],
+        last=np.concatenate([inside.window, apart.window]) == recent.n_windows - 1,
+        earlier=earlier[kept],
+        n_earlier=n_earlier,
+        n_windows=recent.n_windows,
+        displays=tuple(corpus.vocabulary.display(word) for word in range(n_words)),
+    )
+
+
+def _carried(corpus: Corpus) -> csr_array:
+    """1 where a document carries a candidate. # (D, Q)"""
+    observed = corpus.observed
+    ones = np.ones(len(observed.values), dtype=np.float32)
+    return csr_array((ones, observed.values, observed.indptr), shape=(len(corpus), len(corpus.candidates)))
+
+
+def _present(documents: Documents, n_words: int) -> csr_array:
+    """1 where a document has a word, the placeholder aside. # (D, V)"""
+    found = csr_array(
+        ((documents.words > 0).astype(np.float32), documents.words, documents.indptr),
+        shape=(len(documents), n_words),
+        copy=True,
+    )
+    found.eliminate_zeros()
+    return found
+
+
+def _phrases(texts: list[str], corpus: Corpus) -> tuple[list[Keyword], csr_array, list[list[int]]]:
+    """Phrases of two and three words, the posts that have them side by side, and the words that they consist of."""
+    tokens = tokens_of(cut(texts))
+    distinct, values, rows = tokens.distinct, tokens.texts.values, tokens.texts.rows
+    plain = distinct.str.contains(PHRASE_WORD).to_numpy()
+    full = (corpus.settings.keeps(distinct).to_numpy()) & plain
+    n = len(distinct) + 1
+    side = (rows[1:] == rows[:-1]) & full[values[:-1]] & full[values[1:]] & (values[1:] != values[:-1])
+    at = np.flatnonzero(side)
+    if not len(at):
+        return [], csr_array((len(texts), 0), dtype=np.float32), []
+    frequent = pl.DataFrame({"key": values[at].astype(np.int64) * n + values[at + 1], "row": rows[at]})
+    frequent = frequent.unique(maintain_order=True)
+    often = frequent.group_by("key").len().filter(pl.col("len") >= FEWEST_POSTS)
+    if not len(often):
+        return [], csr_array((len(texts), 0), dtype=np.float32), []
+    frequent = frequent.join(often.select("key"), on="key")
+    keys = frequent["key"].to_numpy()
+    order, column = np.unique(keys, return_inverse=True)
+    names = distinct.to_list()
+    pairs = [(names[k // n], names[k % n]) for k in order.tolist()]
+    # forms of one phrase together: "ballot box", "ballot boxes"
+    flat = [word for pair in pairs for word in pair]
+    stems = stem_words(flat, corpus.vocabulary.language) if corpus.settings.stem else flat
+    groups: dict[tuple[str, str], list[int]] = {}
+    for i in range(len(pairs)):
+        groups.setdefault((stems[2 * i], stems[2 * i + 1]), []).append(i)
+    size = np.bincount(column)
+    group_of = np.empty(len(pairs), dtype=np.int64)
+    keywords: list[Keyword] = []
+    for g, members in enumerate(groups.values()):
+        group_of[members] = g
+        forms = tuple(" ".join(pairs[i]) for i in sorted(members, key=lambda i: (-size[i], i)))
+        keywords.append(Keyword(forms[0], forms[:4]))
+    entries = np.unique(frequent["row"].to_numpy().astype(np.int64) * len(groups) + group_of[column])
+    posts = csr_array(
+        (np.ones(len(entries), dtype=np.float32), (entries // len(groups), entries % len(groups))),
+        shape=(len(texts), len(groups)),
+    )
+    parts = [[corpus.vocabulary.index(stem) for stem in pair] for pair in groups]
+    return keywords, posts, parts
+
+
+def _uncovered(found: list[Keyword], listed: Matcher) -> tuple[list[Keyword], Bools]:
+    """The terms with those of their forms alone that no current keyword matches, and which have any. # (T,)"""
+    forms = [form for keyword in found for form in keyword.forms]
+    hit = iter((listed.match_many(forms).lengths > 0).tolist())
+    left = [tuple(form for form in keyword.forms if not next(hit)) for keyword in found]
+    kept = [k if f == k.forms else Keyword(f[0], f) if f else k for k, f in zip(found, left, strict=True)]
+    return kept, np.array([bool(f) for f in left], dtype=np.bool_)
+
+
+def _rematched(
+    posts: csc_array, before: list[Keyword], after: list[Keyword], keep: Bools, texts: list[str]
+) -> csc_array:
+    """Which posts have each term (D, T), where some lost forms: *reds* alone, beside the keyword *red*. # (D, T)"""
+    changed = [column for column, kept in enumerate(keep.tolist()) if kept and before[column] != after[column]]
+    if not changed:
+        return posts
+    terms = KeywordSet(tuple(Keyword(str(column), after[column].forms) for column in changed))
+    found = Matcher(terms).match_many(texts)
+    ones = np.ones(len(found.values), dtype=np.float32)
+    exact = csr_array((ones, found.values, found.indptr), shape=(len(texts), len(changed))).tocsc()
+    place = np.arange(posts.shape[1])
+    place[changed] = posts.shape[1] + np.arange(len(changed))
+    return hstack([posts, exact], format="csc")[:, place]
+
+
+def _own_words(named: KeywordSet, usual: list[int], parts: list[list[int]], corpus: Corpus) -> csr_array:
+    """The words of the vocabulary that each term consists of. # (T, V)"""
+    of_list = Matcher(named).words_of(corpus.vocabulary).lists()
+    lists = [*of_list, *([w] for w in usual), *parts]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in lists])])
+    values = np.array([w for row in lists for w in row], dtype=np.int64)
+    shape = (len(lists), len(corpus.vocabulary))
+    return csr_array((np.ones(len(values), dtype=np.float32), values, indptr), shape=shape)
