@@ -37,6 +37,7 @@ SENTENCES = {
     "kept": "On the subject ({chance:.0%} likely)",
     "kept_beside": "{beside:.0%} of its posts also mention your other keywords",
     "kept_doubt": "Kept because you chose it; only {chance:.0%} likely on the subject",
+    "kept_alone": "Kept: it is the whole list",
     "kept_unknown": "Kept: without other posts nobody sees how noisy it is",
     "off": "Not about the subject: {beside:.0%} of its posts mention your other keywords",
     "no_posts": "No known post has it",
@@ -114,6 +115,8 @@ def _code(facts: Mapping[str, Fact], features: Features, scores: Scores, column:
     if not features.posts[column]:
         return "no_posts"
     if listed:
+        if len(scores.current) == 1:
+            return "kept_alone"
         if chance < 0.5 and scores.outside_known:
             return "kept_doubt"
         if not scores.outside_known:

@@ -1,0 +1,123 @@
+"""From posts to the chance of each word: candidates, features, relevance, and what is said of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from klda import Corpus, recommend
+from klda.advice.advise import judged
+from klda.advice.features import CONTEXT, MEANING, NAMES, features_of
+from klda.advice.reasons import SENTENCES, in_words
+from klda.advice.relevance import REGIMES, groups_known, relevance
+from klda.advice.terms import terms_of
+from klda.corpus.simulation import World
+from klda.corpus.text import TextSettings
+from klda.corpus.vectors import word_vectors
+from klda.types import Budget, KeywordSet, Post
+
+MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
+ON = [
+    "every {} must be counted before the election says the clerk",
+    "absentee {} arrive late in the county and voters wait",
+    "the election office mails a {} to all voters",
+]
+OFF = ["my dog sleeps in the garden {}", "great pasta for dinner {}", "traffic on the bridge {}", "new shoes today {}"]
+
+
+def posts(weeks: int = 3, per_week: int = 120) -> list[Post]:
+    """A third of the posts is about an election; ballots come with and without the keyword."""
+    found = []
+    for i in range(weeks * per_week):
+        text = ON[(i // 3) % 3].format("ballot" if i % 2 else "ballots") if i % 3 == 0 else OFF[i % 4].format(i % 7)
+        found.append(Post(str(i), MONDAY + timedelta(weeks=i / per_week), text))
+    return found
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return Corpus.from_posts(posts(), ["election"], settings=TextSettings(min_count=3))
+
+
+def test_current_keywords_come_first_and_forms_of_one_word_are_together(corpus: Corpus) -> None:
+    terms = terms_of(corpus, KeywordSet.of("election"))
+    assert terms.keywords[0].text == "election"
+    [ballot] = [k for k in terms.keywords if "ballot" in k.forms]
+    assert "ballots" in ballot.forms
+    assert any(k.text == "absentee ballots" or "absentee ballots" in k.forms for k in terms.keywords)
+
+
+def test_a_word_that_is_named_is_there_however_rare(corpus: Corpus) -> None:
+    terms = terms_of(corpus, KeywordSet.of("election"), KeywordSet.of("xylophone"))
+    assert terms.keywords[1].text == "xylophone"
+    assert terms.posts[:, [1]].sum() == 0
+
+
+def test_a_form_of_a_current_keyword_counts_its_own_posts_alone(corpus: Corpus) -> None:
+    terms = terms_of(corpus, KeywordSet.of("ballot"))
+    [other] = [c for c, k in enumerate(terms.keywords) if k.forms == ("ballots",)]
+    texts = [post.text for post in posts()]
+    assert terms.posts[:, [other]].sum() == sum("ballots" in text for text in texts)
+
+
+def test_what_cannot_be_known_is_missing(corpus: Corpus) -> None:
+    alone = corpus.without_apart()
+    features = features_of(terms_of(alone, KeywordSet.of("election")), use_vectors=False)
+    missing = np.isnan(features.values).all(axis=0)
+    assert {name for name, gone in zip(NAMES, missing, strict=True) if gone} >= {"lift", "beside", *CONTEXT, *MEANING}
+    assert not features.outside_known
+
+
+@pytest.mark.parametrize("use_vectors", [True, False])
+@pytest.mark.parametrize("whole", [True, False])
+def test_every_term_has_a_chance_whatever_is_known(corpus: Corpus, whole: bool, use_vectors: bool) -> None:
+    known = corpus if whole else corpus.without_apart()
+    features, chance = judged(terms_of(known, KeywordSet.of("election")), use_vectors=use_vectors)
+    assert groups_known(features) in REGIMES
+    assert ((chance >= 0) & (chance <= 1)).all()
+    assert np.isfinite(relevance(features)).all()
+
+
+def test_a_sample_stands_for_the_posts_that_it_leaves_out(corpus: Corpus) -> None:
+    terms = terms_of(corpus, KeywordSet.of("election"))
+    whole, sampled = features_of(terms), features_of(terms, sample_share=0.1)
+    dog = [k.text for k in terms.keywords].index("dog")
+    assert sampled.new[dog] == pytest.approx(10 * whole.new[dog])
+
+
+@pytest.mark.skipif(word_vectors(["a"]) is None, reason="the package of vectors is not installed")
+def test_a_word_that_means_something_else_is_not_added_although_it_stands_beside_the_list() -> None:
+    beside = [
+        Post(f"s{i}", MONDAY + timedelta(hours=4 * i), f"sunny weather for the election, clerk {i % 9}")
+        for i in range(60)
+    ]
+    advice = recommend([*posts(), *beside], ["election"], subject="elections")
+    assert not {"sunny", "weather"} & {form for keyword in advice.add for form in keyword.forms}
+    place = {form: at for at, keyword in enumerate(advice.ranked) for form in keyword.forms}
+    assert place["ballot"] < place.get("weather", len(place))
+
+
+def test_candidates_that_are_given_are_the_only_words_added() -> None:
+    advice = recommend(posts(), ["election"], candidates=["ballot", "dog"], budget=Budget(max_keywords=5))
+    assert set(advice.add.texts) <= {"ballot", "dog"}
+    assert "dog" not in advice.add
+
+
+def test_added_words_say_how_many_of_their_posts_are_new() -> None:
+    world = World(weeks=4, posts_per_week=800)
+    advice = recommend(world, world.best_keywords("health", 0, 3), subject="health", use_vectors=False)
+    added = [reason for reason in advice.reasons if reason.action == "add"]
+    assert added
+    assert all(reason.new_posts is not None and "of them new" in reason.text for reason in added)
+    assert advice.headline.startswith("Add ")
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_every_code_is_one_short_sentence(code: str) -> None:
+    facts = {"beside": 0.97, "nearest": "vote", "times": 3.0, "chance": 0.8, "room": "9 keywords, 8 allowed"}
+    said = in_words(code, facts)
+    assert said[0].isupper() or said[0].isdigit()
+    assert not said.endswith(".")
+    assert len(said.split()) < 25
