@@ -144,7 +144,7 @@ def advise(
     progress("looking at words", 0, 3)
     first = situation.founding or situation.history.history[0]
     extra = first | situation.budget.required | situation.candidates
-    terms = terms_of(situation.history, situation.current, extra - situation.current)
+    terms = terms_of(situation.history, situation.current, extra - situation.current, first)
     progress("looking at words", 1, 3)
     if not terms.posts[:, : terms.n_current].nnz and not terms.earlier[: terms.n_current].any():
         names = ", ".join(situation.current.texts)

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.advice.constants import LARGEST_RISE, LEAST_KEPT, LEAST_RELEVANCE, OFF_SUBJECT_PRICE, VOLUME_POWER
+from klda.advice.constants import (
+    LARGEST_RISE,
+    LEAST_KEPT,
+    LEAST_RELEVANCE,
+    OFF_SUBJECT_PRICE,
+    ROOM,
+    SWAP,
+    VOLUME_POWER,
+)
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.budget import Limits
 from klda.selection.overlap import UnionVolume
@@ -77,26 +85,40 @@ class Scores:
         )
 
     def choose(self, limits: Limits, novelty: float = 0.5) -> Ints:
-        """The best list within the limits: required words, kept ones, then the best additions one by one. # (n,)"""
+        """The best list within the limits: required words, kept ones, the best additions, then swaps. # (n,)"""
         chosen = np.unique(limits.required)
         limits.check_required(self.union.posts(chosen), len(self.chance))
         kept = self._kept(limits)
         for column in kept[np.argsort(-self._first(kept), kind="stable")].tolist():
             chosen = self._joined(chosen, column, limits)
-        candidates = np.ones(len(self.chance), dtype=np.bool_)
-        candidates[self.current] = False
-        candidates &= self.chance >= LEAST_RELEVANCE
-        while candidates.any():
-            share = self.union.share(chosen)
-            new = share.added_posts if self.outside_known else self.union.expected
-            value = worth(self.chance, new, self.rise, novelty)
-            may = candidates & limits.room(chosen, share.posts, share.added_posts) & (value > 0) & (new > 0)
-            may[list(self._covered(chosen))] = False
-            if not may.any():
+        while (best := self._best(chosen, limits, novelty)) is not None:
+            chosen = np.append(chosen, best[0])
+        return self._swapped(chosen, limits, novelty)
+
+    def _best(self, chosen: Ints, limits: Limits, novelty: float) -> tuple[int, Floats] | None:
+        """The word that is worth most beside a list, if any is worth its place; and what each is worth. # (Q,)"""
+        share = self.union.share(chosen)
+        new = share.added_posts if self.outside_known else self.union.expected
+        value = worth(self.chance, new, self.rise, novelty)
+        may = (self.chance >= LEAST_RELEVANCE) & (value > 0) & (new > 0)
+        may[self.current] = False
+        may &= limits.room(chosen, share.posts, share.added_posts)
+        may[list(self._covered(chosen))] = False
+        return (int(np.where(may, value, -np.inf).argmax()), value) if may.any() else None
+
+    def _swapped(self, chosen: Ints, limits: Limits, novelty: float) -> Ints:
+        """The list with its weakest keywords replaced where a word without room is worth clearly more. # (n,)"""
+        room = ROOM if limits.max_keywords is None else max(ROOM, limits.max_keywords - len(self.current))
+        for _ in range(room - np.count_nonzero(~np.isin(chosen, self.current))):
+            mine = np.setdiff1d(np.intersect1d(chosen, self.current), limits.required)
+            if not len(mine):
                 break
-            best = int(np.where(may, value, -np.inf).argmax())
-            chosen = np.append(chosen, best)
-            candidates[best] = False
+            weakest = mine[self._first(mine).argmin()]
+            rest = chosen[chosen != weakest]
+            best = self._best(rest, limits, novelty)
+            if best is None or best[1][best[0]] <= SWAP * max(float(best[1][weakest]), 0.0):
+                break
+            chosen = np.append(rest, best[0])
         # a narrow word that came before the wide one that covers it takes a place and brings nothing
         redundant = self._covered(chosen) - set(self.current.tolist()) - set(limits.required.tolist())
         return chosen[~np.isin(chosen, list(redundant))]

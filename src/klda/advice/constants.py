@@ -4,6 +4,9 @@ RECENT_WINDOWS = 4
 """Windows whose posts say what a word is used for now. The judged words were counted over four weeks."""
 FEWEST_POSTS = 3
 """Recent posts that a candidate needs. Fewer than three say nothing about company or context."""
+PHRASE_SHARE = 1e-4
+"""Share of the recent posts that have to hold a phrase, where that is more than a few: on a stream of 25,000 posts a
+week there are 90,000 rarer phrases, and each would bring two posts a week at most."""
 MOST_CONTEXT_WORDS = 3.0
 """The most that one word may speak for the subject (log ratio): one slogan must not decide. Not tuned."""
 SURE_POSTS = 10
@@ -28,5 +31,7 @@ chance of one third, below the least relevance."""
 VOLUME_POWER = 0.15
 """How the worth of a word grows with its new posts. Of 0.15, 0.25, 0.5, 0.75 the smallest found most judged words:
 `good` 0.50, 0.49, 0.43, 0.37 with each subject left out; 0 found 0.43."""
+SWAP = 1.5
+"""How many times more a word has to be worth than the weakest keyword to take its place, where there is no room."""
 LARGEST_RISE = 1.4
 """Log ratio at which a rise counts no more for the dial: fourfold. Not tuned."""

@@ -13,7 +13,7 @@ from klda.corpus.general_frequency import general_frequencies
 from klda.corpus.vectors import word_vectors
 from klda.selection.arrays import Bools, Floats, Ints
 
-COUNTS = ("lift", "beside", "posts", "partners", "rise", "rarity", "hashtag", "phrase", "contains")
+COUNTS = ("lift", "beside", "posts", "partners", "rise", "rarity", "hashtag", "phrase", "contains", "founding")
 CONTEXT = ("context", "context_list")
 MEANING = ("meaning", "meaning_nearest", "meaning_subject")
 POSTS_MEANING = ("context_meaning", "context_subject")
@@ -95,6 +95,7 @@ def features_of(
         found[:, columns["rarity"]] = -np.log(frequency)
     found[:, columns["hashtag"]] = [k.text[0] in "#$" for k in terms.keywords]
     found[:, columns["phrase"]] = [" " in k.text for k in terms.keywords]
+    found[:, columns["founding"]] = terms.founding
     found[:, columns["contains"]] = _contains(terms, each)
     if known and n_inside:
         new, list_score = _context(terms, inside.astype(np.float64), n_listed, each)

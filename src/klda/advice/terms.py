@@ -9,19 +9,21 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
-from klda.advice.constants import FEWEST_POSTS, RECENT_WINDOWS
+from klda.advice.constants import FEWEST_POSTS, PHRASE_SHARE, RECENT_WINDOWS
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents
 from klda.corpus.matching import Matcher
 from klda.corpus.stemming import stem_words
-from klda.corpus.tokens import cut, tokens_of
-from klda.selection.arrays import Bools, Floats
+from klda.corpus.tokens import Pieces, Tokens, cut, tokens_of
+from klda.selection.arrays import Bools, Floats, Ints
 from klda.types import Keyword, KeywordSet
 
 FORMS_COVER = 0.99
 """Share of a word's occurrences that the forms of a candidate cover: *worker* beside *workers* too."""
 NO_TERM = re.compile(r"@|[^\w#$]|[#$]?\d*$")
 """Mentions, emoji and numbers are no candidates."""
+MOST_FORMS = 4
+"""Forms of a phrase that are matched: *ballot box*, *ballot boxes*."""
 PHRASE_WORD = r"^[\p{L}\p{N}][\p{L}\p{N}'-]*$"
 """What a word of a phrase looks like: hashtags, mentions and emoji take no part."""
 
@@ -40,6 +42,8 @@ class Terms:
     n_earlier: int
     n_windows: int
     """Recent windows."""
+    founding: Bools  # (T,)
+    """Whether the subject was first asked for with a term."""
     displays: tuple[str, ...]  # V of them
     """The words as people write them."""
 
@@ -47,28 +51,33 @@ class Terms:
         return len(self.keywords)
 
 
-def terms_of(corpus: Corpus, current: KeywordSet, named: KeywordSet = KeywordSet()) -> Terms:
+def terms_of(
+    corpus: Corpus, current: KeywordSet, named: KeywordSet = KeywordSet(), founding: KeywordSet | None = None
+) -> Terms:
     """The terms of the last windows of a corpus, with at least a few posts each.
 
-    Forms of one stem are one term. A phrase is two words side by side, none of them a stop word. Forms that a current
-    keyword matches already are left out. Words that are `named` come after the current ones, however rare.
+    Forms of one stem are one term. A phrase is two or three words side by side. Forms that a current keyword matches
+    already are left out. Words that are `named` come after the current ones, however rare.
     """
     wanted = current | named
+    first = current if founding is None else founding
     matched = corpus if corpus.candidates == wanted else corpus.with_candidates(wanted)
     recent = matched.span(max(0, matched.n_windows - RECENT_WINDOWS))
     inside, apart = recent.documents, recent.apart
     texts = corpus.posts.texts(np.concatenate([inside.post, apart.post]))
     n_words = len(corpus.vocabulary)
+    pieces = cut(texts)
+    text_of = pl.Series(texts).rank("dense").to_numpy().astype(np.int64)  # copies have one number
     words = vstack([_present(inside, n_words), _present(apart, n_words)], format="csr")
     carried = vstack([_carried(recent), csr_array((len(apart), len(wanted)), dtype=np.float32)], format="csr")
     count = np.asarray(words.sum(axis=0)).ravel()
     stems = corpus.vocabulary.words
     usual = [w for w in np.flatnonzero(count >= FEWEST_POSTS).tolist() if w and NO_TERM.match(stems[w]) is None]
     singles = [corpus.vocabulary.keyword(int(w), FORMS_COVER) for w in usual]
-    phrases, phrase_posts, parts = _phrases(texts, corpus)
+    phrases, phrase_posts, parts = _phrases(tokens_of(pieces), text_of, corpus)
     candidates = [*singles, *phrases]
     found, keep = _uncovered(candidates, Matcher(current, adjacent=corpus.adjacent))
-    has_word = _rematched(hstack([words[:, usual], phrase_posts], format="csc"), candidates, found, keep, texts)
+    has_word = _rematched(hstack([words[:, usual], phrase_posts], format="csc"), candidates, found, keep, pieces)
     taken = {keyword.text.casefold() for keyword in wanted}
     keep &= np.array([keyword.text.casefold() not in taken for keyword in found], dtype=np.bool_)
     keywords = [*wanted, *found]
@@ -94,6 +103,7 @@ def terms_of(corpus: Corpus, current: KeywordSet, named: KeywordSet = KeywordSet
         earlier=earlier[kept],
         n_earlier=n_earlier,
         n_windows=recent.n_windows,
+        founding=np.array([keywords[column] in first for column in kept.tolist()], dtype=np.bool_),
         displays=tuple(corpus.vocabulary.display(word) for word in range(n_words)),
     )
 
@@ -116,47 +126,60 @@ def _present(documents: Documents, n_words: int) -> csr_array:
     return found
 
 
-def _phrases(texts: list[str], corpus: Corpus) -> tuple[list[Keyword], csr_array, list[list[int]]]:
-    """Phrases of two and three words, the posts that have them side by side, and the words that they consist of."""
-    tokens = tokens_of(cut(texts))
-    distinct, values, rows = tokens.distinct, tokens.texts.values, tokens.texts.rows
+def _phrases(tokens: Tokens, text_of: Ints, corpus: Corpus) -> tuple[list[Keyword], csr_array, list[list[int]]]:
+    """Phrases of two and three words, the posts that have them side by side, and the words that they consist of.
+
+    Copies of one text count once: what one person wrote and many repeat is no phrase. `text_of` numbers the texts (D,).
+    The first and the last word are no stop words; between them anything may stand: *game of thrones*.
+    """
+    distinct, values, rows = tokens.distinct, tokens.texts.values.astype(np.int64), tokens.texts.rows
+    n_texts = len(tokens.texts)
     plain = distinct.str.contains(PHRASE_WORD).to_numpy()
-    full = (corpus.settings.keeps(distinct).to_numpy()) & plain
-    n = len(distinct) + 1
-    side = (rows[1:] == rows[:-1]) & full[values[:-1]] & full[values[1:]] & (values[1:] != values[:-1])
-    at = np.flatnonzero(side)
-    if not len(at):
-        return [], csr_array((len(texts), 0), dtype=np.float32), []
-    frequent = pl.DataFrame({"key": values[at].astype(np.int64) * n + values[at + 1], "row": rows[at]})
-    frequent = frequent.unique(maintain_order=True)
-    often = frequent.group_by("key").len().filter(pl.col("len") >= FEWEST_POSTS)
-    if not len(often):
-        return [], csr_array((len(texts), 0), dtype=np.float32), []
-    frequent = frequent.join(often.select("key"), on="key")
-    keys = frequent["key"].to_numpy()
-    order, column = np.unique(keys, return_inverse=True)
-    names = distinct.to_list()
-    pairs = [(names[k // n], names[k % n]) for k in order.tolist()]
+    full = corpus.settings.keeps(distinct).to_numpy() & plain
+    least = max(FEWEST_POSTS, int(PHRASE_SHARE * n_texts))
+    at = np.flatnonzero((rows[1:] == rows[:-1]) & plain[values[:-1]] & plain[values[1:]])
+    pairs = _frequent(least, at, rows, text_of, values[at], values[at + 1], np.full(len(at), -1))
+    begins = np.zeros(len(values), dtype=np.bool_)
+    begins[pairs["at"].to_numpy()] = True
+    at = np.flatnonzero(begins[:-1] & begins[1:])  # a frequent phrase of three words holds two frequent pairs
+    threes = _frequent(least, at, rows, text_of, values[at], values[at + 1], values[at + 2])
+    table = pl.concat([pairs, threes])
+    ends = np.where(table["c"] < 0, table["b"], table["c"])
+    table = table.filter(full[table["a"]] & full[ends] & (table["a"].to_numpy() != ends))
+    if not len(table):
+        return [], csr_array((n_texts, 0), dtype=np.float32), []
+    table = table.select("row", "a", "b", "c").unique(maintain_order=True)
+    counted = table.group_by("a", "b", "c", maintain_order=True).len()
     # forms of one phrase together: "ballot box", "ballot boxes"
-    flat = [word for pair in pairs for word in pair]
-    stems = stem_words(flat, corpus.vocabulary.language) if corpus.settings.stem else flat
-    groups: dict[tuple[str, str], list[int]] = {}
-    for i in range(len(pairs)):
-        groups.setdefault((stems[2 * i], stems[2 * i + 1]), []).append(i)
-    size = np.bincount(column)
-    group_of = np.empty(len(pairs), dtype=np.int64)
+    names = distinct.to_list()
+    phrases = [tuple(names[i] for i in ids if i >= 0) for ids in counted.select("a", "b", "c").iter_rows()]
+    flat = [word for phrase in phrases for word in phrase]
+    stems = iter(stem_words(flat, corpus.vocabulary.language) if corpus.settings.stem else flat)
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, phrase in enumerate(phrases):
+        groups.setdefault(tuple(next(stems) for _ in phrase), []).append(i)
+    size = counted["len"].to_list()
+    group_of = np.empty(len(phrases), dtype=np.int64)
     keywords: list[Keyword] = []
     for g, members in enumerate(groups.values()):
         group_of[members] = g
-        forms = tuple(" ".join(pairs[i]) for i in sorted(members, key=lambda i: (-size[i], i)))
-        keywords.append(Keyword(forms[0], forms[:4]))
-    entries = np.unique(frequent["row"].to_numpy().astype(np.int64) * len(groups) + group_of[column])
+        forms = tuple(" ".join(phrases[i]) for i in sorted(members, key=lambda i: (-size[i], i)))
+        keywords.append(Keyword(forms[0], forms[:MOST_FORMS]))
+    where = table.join(counted.with_columns(group=group_of), on=["a", "b", "c"], maintain_order="left")
+    entries = np.unique(where["row"].to_numpy().astype(np.int64) * len(groups) + where["group"].to_numpy())
     posts = csr_array(
         (np.ones(len(entries), dtype=np.float32), (entries // len(groups), entries % len(groups))),
-        shape=(len(texts), len(groups)),
+        shape=(n_texts, len(groups)),
     )
-    parts = [[corpus.vocabulary.index(stem) for stem in pair] for pair in groups]
+    parts = [sorted({corpus.vocabulary.index(stem) for stem in group} - {0}) for group in groups]
     return keywords, posts, parts
+
+
+def _frequent(least: int, at: Ints, rows: Ints, text_of: Ints, a: Ints, b: Ints, c: Ints) -> pl.DataFrame:
+    """The places of phrases (a, b, c) that occur in enough texts."""
+    table = pl.DataFrame({"at": at, "row": rows[at], "text": text_of[rows[at]], "a": a, "b": b, "c": c})
+    often = table.group_by("a", "b", "c").agg(pl.col("text").n_unique()).filter(pl.col("text") >= least)
+    return table.join(often.select("a", "b", "c"), on=["a", "b", "c"], how="semi", maintain_order="left")
 
 
 def _uncovered(found: list[Keyword], listed: Matcher) -> tuple[list[Keyword], Bools]:
@@ -168,17 +191,15 @@ def _uncovered(found: list[Keyword], listed: Matcher) -> tuple[list[Keyword], Bo
     return kept, np.array([bool(f) for f in left], dtype=np.bool_)
 
 
-def _rematched(
-    posts: csc_array, before: list[Keyword], after: list[Keyword], keep: Bools, texts: list[str]
-) -> csc_array:
+def _rematched(posts: csc_array, before: list[Keyword], after: list[Keyword], keep: Bools, pieces: Pieces) -> csc_array:
     """Which posts have each term (D, T), where some lost forms: *reds* alone, beside the keyword *red*. # (D, T)"""
     changed = [column for column, kept in enumerate(keep.tolist()) if kept and before[column] != after[column]]
     if not changed:
         return posts
     terms = KeywordSet(tuple(Keyword(str(column), after[column].forms) for column in changed))
-    found = Matcher(terms).match_many(texts)
+    found = Matcher(terms).match_pieces(pieces)
     ones = np.ones(len(found.values), dtype=np.float32)
-    exact = csr_array((ones, found.values, found.indptr), shape=(len(texts), len(changed))).tocsc()
+    exact = csr_array((ones, found.values, found.indptr), shape=(len(pieces.texts), len(changed))).tocsc()
     place = np.arange(posts.shape[1])
     place[changed] = posts.shape[1] + np.arange(len(changed))
     return hstack([posts, exact], format="csc")[:, place]

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from klda.corpus.documents import offsets
 
 Floats = NDArray[np.float32]
 
@@ -39,13 +43,22 @@ def word_vectors(texts: Sequence[str], language: str = "en") -> Floats | None:
     model = _model() if language in LANGUAGES else None
     if model is None:
         return None
-    pieces = model.tokenizer.encode_batch([t.lstrip("#$@").replace("_", " ") for t in texts], add_special_tokens=False)
-    found = np.zeros((len(texts), model.table.shape[1]), dtype=np.float32)
-    for row, piece in enumerate(pieces):
-        if piece.ids:
-            found[row] = model.table[piece.ids].mean(axis=0) - model.usual
+    words = [text.replace("_", " ").split() for text in texts]
+    place = {word: i for i, word in enumerate(dict.fromkeys(chain.from_iterable(words)))}
+    pieces = model.tokenizer.encode_batch([word.lstrip("#$@") for word in place], add_special_tokens=False)
+    of_word = _counts([piece.ids for piece in pieces], len(model.table))  # (words, pieces)
+    of_text = _counts([[place[word] for word in row] for row in words], len(place)) @ of_word  # (n, pieces)
+    n = np.asarray(of_text.sum(axis=1))[:, None]
+    found = of_text @ model.table / np.maximum(n, 1) - model.usual * (n > 0)
     length = np.linalg.norm(found, axis=1, keepdims=True)
     return np.asarray(np.divide(found, length, out=found, where=length > 0))
+
+
+def _counts(rows: Sequence[Sequence[int]], width: int) -> csr_array:
+    """How often each row names each column."""
+    n = offsets(np.array([len(row) for row in rows], dtype=np.int64))
+    ids = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(n[-1]))
+    return csr_array((np.ones(len(ids), dtype=np.float32), ids, n), shape=(len(rows), width))
 
 
 @cache
