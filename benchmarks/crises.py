@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    policies = policy_names(given.policies, closed_loop=True)
+    policies = policy_names(given.policies, labels=True)
     found = [
         result
         for name, stream in events(pl.read_parquet(given.archive), given.part)

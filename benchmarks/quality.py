@@ -210,7 +210,7 @@ def _loops(given: argparse.Namespace) -> tuple[str, ...]:
     """The policies of the closed loop."""
     if given.loops:
         return tuple(name.strip() for name in given.loops.split(","))
-    return FEW_LOOPS[:-1] if given.quick else (*policy_names("all", closed_loop=True), *LOOP_ABLATIONS)
+    return FEW_LOOPS[:-1] if given.quick else (*policy_names("all", labels=True), *LOOP_ABLATIONS)
 
 
 def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, training: Path | None) -> Replay:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from klda.advice.constants import FEWEST_POSTS
 from klda.advice.proposal import Action, Proposal, Reason
 from klda.cli import options as o
 from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
@@ -37,6 +38,10 @@ def recommend(
     sample: Annotated[
         list[Path] | None, typer.Option(help="Files of an unfiltered sample, a place to look for candidates.")
     ] = None,
+    sample_share: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Share of the stream that --sample shows; estimated if left out."),
+    ] = None,
     tagger: Annotated[Tagger, typer.Option(help="What tells nouns; spacy is an extra.")] = "pattern",
     window: o.WindowLength = "7d",
     top: Annotated[int, typer.Option(min=1, help="Extensions listed for each current keyword.")] = 2,
@@ -61,7 +66,7 @@ def recommend(
     save: Annotated[Path | None, typer.Option(help="Also write the proposal as JSON, for klda rules.")] = None,
     language: o.Language = "en",
     only_language: o.OnlyLanguage = False,
-    min_count: o.MinCount = 3,
+    min_count: o.MinCount = FEWEST_POSTS,
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
@@ -106,13 +111,13 @@ def recommend(
     with ExitStack() as stack:
         progress = stack.enter_context(progress_bar(quiet))
         settings = TextSettings(language=language, min_count=min_count)
-        fit: dict[str, Any] = {}
+        own: dict[str, Any] = {} if sample_share is None else {"sample_share": sample_share}
         if engine is o.Engine.ray:
             from klda.cli.engines import on_ray, open_on_ray, trained_on_ray
 
             stack.enter_context(on_ray(address))
             corpus = stack.enter_context(open_on_ray(paths, current, reading, settings, window, progress))
-            fit = {"fit": trained_on_ray} if policy == "klda" and model is None else {}
+            own |= {"fit": trained_on_ray} if policy == "klda" and model is None else {}
         else:
             check_local(address)
             corpus = open_corpus(paths, current, reading, settings, window, progress)
@@ -134,7 +139,7 @@ def recommend(
             training=training,
             seed=seed,
             progress=progress,
-            **fit,
+            **own,
         )
         if report is not None:
             from klda.report.advice import write_report
