@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,9 @@ from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar, say
 from klda.policies.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.types import Estimate
+
+if TYPE_CHECKING:
+    from klda.model.klda import KLDA
 
 ORDER: tuple[Action, ...] = ("keep", "add", "drop", "hold")
 
@@ -83,7 +86,6 @@ def recommend(
     from klda.cli.inputs import Reading, corpus_of_model, open_corpus
     from klda.corpus.text import TextSettings
     from klda.errors import InputError
-    from klda.model.klda import KLDA
     from klda.policies.recommend import founding_setting
     from klda.policies.recommend import recommend as propose
     from klda.policies.registry import policy as named
@@ -127,7 +129,7 @@ def recommend(
             current,
             policy=policy,
             subject=subject,
-            model=None if model is None else KLDA.load(model),
+            model=None if model is None else _loaded(model),
             candidates=given,
             sources=parse_names(sources),
             sample=unfiltered,
@@ -157,6 +159,13 @@ def recommend(
     show(proposal, output, verbose=verbose)
     if report is not None and not quiet:
         out.print(f"Report: {report}", markup=False, highlight=False)
+
+
+def _loaded(model: Path) -> KLDA:
+    """A trained model; what it takes to train one is loaded only where there is one."""
+    from klda.model.klda import KLDA
+
+    return KLDA.load(model)
 
 
 def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 Floats = NDArray[np.float32]
 
@@ -40,10 +41,12 @@ def word_vectors(texts: Sequence[str], language: str = "en") -> Floats | None:
     if model is None:
         return None
     pieces = model.tokenizer.encode_batch([t.lstrip("#$@").replace("_", " ") for t in texts], add_special_tokens=False)
-    found = np.zeros((len(texts), model.table.shape[1]), dtype=np.float32)
-    for row, piece in enumerate(pieces):
-        if piece.ids:
-            found[row] = model.table[piece.ids].mean(axis=0) - model.usual
+    n_pieces = np.array([len(piece.ids) for piece in pieces], dtype=np.int64)
+    ids = np.fromiter((each for piece in pieces for each in piece.ids), dtype=np.int64, count=int(n_pieces.sum()))
+    share = np.repeat(1 / np.maximum(n_pieces, 1), n_pieces).astype(np.float32)
+    shape = (len(texts), len(model.table))
+    found = csr_array((share, ids, np.concatenate([[0], np.cumsum(n_pieces)])), shape=shape) @ model.table
+    found[n_pieces > 0] -= model.usual
     length = np.linalg.norm(found, axis=1, keepdims=True)
     return np.asarray(np.divide(found, length, out=found, where=length > 0))
 
