@@ -38,6 +38,22 @@ def closed_loop(summary: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def next_lists(summary: dict[str, Any]) -> str:
+    """Recall, precision and F1 of next lists, their ratios to the current list, and the lead of the first policy."""
+    order = sorted(summary["policies"].items(), key=lambda item: -(item[1]["f1"]["mean"] or 0))
+    first = next(iter(summary["policies"]))
+    measures = ("recall", "precision", "f1", "volume", "ratio")
+    columns = (*measures, "by subject", "lowest subject", f"{first} less it")
+    lines = [f"| policy | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for name, entry in order:
+        lowest = "–" if entry["least_ratio"] is None else f"{entry['least_ratio']:.2f} ({entry['least_subject']})"
+        by_subject = "–" if entry["subject_ratio"] is None else f"{entry['subject_ratio']:.2f}"
+        cells = [*(text(entry[measure]) for measure in measures), by_subject, lowest]
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {text(summary['paired'][first].get(name), 3)} |")
+    told = f"{summary['n_cases']} cases; `ratio` is F1 over that of the current list (`static`)."
+    return "\n".join([told, "", *lines]) + "\n"
+
+
 def text(value: dict[str, float | None] | None, digits: int = 2) -> str:
     """A mean with its interval.
 
@@ -53,4 +69,5 @@ def text(value: dict[str, float | None] | None, digits: int = 2) -> str:
 
 if __name__ == "__main__":
     found = json.load(sys.stdin)
-    print(open_loop(found) if "corrected" in found else closed_loop(found))
+    table = open_loop if "corrected" in found else next_lists if "n_cases" in found else closed_loop
+    print(table(found))

@@ -1,14 +1,16 @@
-"""How good the advice is: every policy against the same truth, the model's fit, and lists that own their filter.
+"""How good the advice is: next lists by labels, lists that own their filter, the paper's open loop, the model's fit.
 
-    python -m benchmarks.quality [--quick] [--weeks 8] [--split score] [--only NAME] [--data DIR] [--work DIR]
+    python -m benchmarks.quality [--quick] [--parts labelled,closed,…] [--weeks 8] [--split score] [--only NAME]
+                                 [--data DIR] [--work DIR]
 
-Every archive of the data folder that has subjects is run: `NAME.parquet` with `subjects_NAME.json`. Where the subjects
-have labels, lists own their filter, without and with a sample of the stream to look at (`with_sample`), and the open
-loop stands beside it; where they have none, the open loop and the fit are what can be measured. The open loop is run
-twice: with every post of a candidate known (`skill` and its like), and with those alone that the list collected
-(`list_only`). Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between its marks
-(`--quick`, `--only` and `--data` leave the page alone). Results of cases are kept in the work folder: a run that was
-stopped goes on.
+Every archive of the data folder that has subjects is run: `NAME.parquet` with `subjects_NAME.json`. Parts, where the
+subjects have labels: `labelled` (the next list by labels, all earlier posts known, every subject of the file), `closed`
+and `sample` (lists that own their filter, without and with 1 % of the stream to look at), `open` and `list` (the
+paper's open loop, with every post of a candidate known and with those alone that the list collected). Where they have
+none: `open`, `list` and `fit` (how well KLDA predicts the next week's words). `klda` is run with and without vectors.
+Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between its marks (`--quick`,
+`--parts`, `--only` and `--data` leave the page alone). Results of cases are kept in the work folder: a run that was
+stopped goes on. After a change of the code or of the coefficients, name another folder.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality_figures import TOPS, closed_figures, open_figures
+from benchmarks.quality_figures import TOPS, closed_figures, labelled_figures, open_figures
 from benchmarks.quality_fit import fit
 from benchmarks.quality_page import rewrite
 from klda.cli.archives import Replay, open_replay, policy_names, windows_to_test
@@ -35,30 +37,22 @@ from klda.evaluation.closed_loop import volume_cap
 from klda.evaluation.open_loop import History
 from klda.evaluation.parallel import Map, process_pool
 from klda.evaluation.subjects import Subject, check_labels, load_subjects
-from klda.evaluation.summary import closed_summary, open_summary
+from klda.evaluation.summary import closed_summary, labelled_summary, open_summary
 
 Plain = dict[str, Any]
 Part = Callable[[], Plain]
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
-ABLATIONS: dict[str, Plain] = {
-    "klda~each keyword by itself": {"joint": False},
-    "klda~measured on all posts alone": {"equal_posts": False},
-    "klda~counts without the model": {"strength": 1.0},
-    "klda~all weeks alike": {"half_life": 100.0},
-    "klda~scored as it stands": {"scored_as_measured": False},
-}
-"""Each ingredient of the default off, one at a time, where every post of a candidate is known."""
-LIST_ABLATIONS: dict[str, Plain] = {
-    **{name: off for name, off in ABLATIONS.items() if not off.keys() & {"joint", "equal_posts"}},
-    "klda~volume not counted": {"volume": 0.0},
-}
-"""The same where only the list's own posts are known: candidates are not chosen together there."""
-LOOP_ABLATIONS: dict[str, Plain] = {"klda~company not asked": {"company": False}}
+VARIANTS: dict[str, Plain] = {"klda~without vectors": {"use_vectors": False}}
+"""The default with a part of it off; run wherever the default is."""
+UNTOLD: dict[str, Plain] = {"klda~subject untold": {"subject": None}}
+"""Where the first keywords alone say what the subject is."""
 SAMPLE = 0.01
 """Share of the stream that loops with a sample may look at beside their lists."""
-FEW_LOOPS = ("klda", "static", "labels-next-week", "labels-next-week-singly")
+FEW_LOOPS = ("klda", *VARIANTS, "static", "labels-next-week", "labels-next-week-singly")
 """Whose loops those with a sample are; a quick look leaves the last out."""
+QUICK_LABELLED = ("klda", *VARIANTS, "counting", "static")
+PARTS = ("labelled", "closed", "sample", "open", "list", "fit")
 QUICK_WEEKS, QUICK_HISTORY = 2, 3
 """Weeks that are tested, and weeks of history from which the fit is learnt."""
 QUICK_LOOP = 6
@@ -76,8 +70,9 @@ def main() -> None:
     """Runs what the archives at hand allow, and prints it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--quick", action="store_true", help="two subjects × two weeks, one short loop, a short fit, no ablation"
+        "--quick", action="store_true", help="few subjects, weeks and policies, short loops, a short fit"
     )
+    parser.add_argument("--parts", help=f"what to measure, with commas: {', '.join(PARTS)}; all if left out")
     parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
     parser.add_argument("--split", help="subjects to run; `score`, or all where a file has none, if left out")
     parser.add_argument("--only", metavar="NAME", help="one archive, the page left alone")
@@ -87,6 +82,9 @@ def main() -> None:
     parser.add_argument("--language", default="en", help="of the archives' posts")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
+    unknown = set(_asked(given)) - set(PARTS)
+    if unknown:
+        parser.error(f"--parts: there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     try:
         found = _archives(given)
     except KldaError as error:
@@ -96,15 +94,23 @@ def main() -> None:
     results: dict[str, Plain] = {}
     with process_pool(given.jobs) as spread:
         parts = [
-            (archive.stem, part) for archive, subjects in found for part in _parts(archive, subjects, given, spread)
+            (archive.stem, part)
+            for archive, subjects in found
+            for name, part in _parts(archive, subjects, given, spread).items()
+            if name in _asked(given)
         ]
         # One part after the other, each on all cores; the few cases of a quick look leave one idle, so parts overlap.
         with ThreadPoolExecutor(len(parts) if given.quick else 1) as pool:
             for name, part in [(name, pool.submit(_measured, name, part)) for name, part in parts]:
                 results[name] = results.get(name, {}) | part.result()
-    if not given.quick and not given.only and given.data == DATA:
+    if not given.quick and not given.parts and not given.only and given.data == DATA:
         rewrite(ROOT / "docs" / "benchmarks.md", results)
     print(json.dumps({"archives": results}))
+
+
+def _asked(given: argparse.Namespace) -> tuple[str, ...]:
+    """The parts to measure."""
+    return tuple(name.strip() for name in given.parts.split(",")) if given.parts else PARTS
 
 
 def _archives(given: argparse.Namespace) -> list[tuple[Path, tuple[Subject, ...]]]:
@@ -120,12 +126,12 @@ def _archives(given: argparse.Namespace) -> list[tuple[Path, tuple[Subject, ...]
     return sorted(found, key=lambda one: _labelled(one[1]))
 
 
-def _parts(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> list[Part]:
+def _parts(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> dict[str, Part]:
     """What is to be measured on an archive."""
     try:
         return (with_labels if _labelled(subjects) else without_labels)(archive, subjects, given, spread)
     except KldaError as error:
-        return [partial(_refused, error)]
+        return dict.fromkeys(_asked(given)[:1], partial(_refused, error))
 
 
 def _refused(error: KldaError) -> Plain:
@@ -145,7 +151,9 @@ def _labelled(subjects: Sequence[Subject]) -> bool:
     return any(subject.labels for subject in subjects)
 
 
-def without_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> list[Part]:
+def without_labels(
+    archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map
+) -> dict[str, Part]:
     """What is to be measured: the open loop on weeks of all posts, and how well KLDA predicts the next week."""
     subjects = subjects[: 2 if given.quick else None]
     engagement = given.data / "congress_2016_engagement.parquet"
@@ -154,42 +162,50 @@ def without_labels(archive: Path, subjects: Sequence[Subject], given: argparse.N
     asked = (replay, subjects, windows, spread)
     if given.quick:
         weeks = min(QUICK_HISTORY, min(windows))
-        return [
-            partial(_open, *asked, {}, policies=QUICK_POLICIES),
-            partial(fit, replay, subjects[:1], min(windows), spread, weeks, QUICK_TRAINING, quiet=True),
-        ]
-    return [
-        *_loops_of_all_and_of_the_list(*asked),
-        partial(fit, replay, subjects, min(windows), spread, min(HISTORY, min(windows))),
-    ]
+        learnt = (replay, subjects[:1], min(windows), spread, weeks, QUICK_TRAINING)
+        return {"open": partial(_open, *asked, policies=QUICK_POLICIES), "fit": partial(fit, *learnt, quiet=True)}
+    of_all = partial(fit, replay, subjects, min(windows), spread, min(HISTORY, min(windows)))
+    return _loops_of_all_and_of_the_list(*asked) | {"fit": of_all}
 
 
 def _loops_of_all_and_of_the_list(
     replay: Replay, subjects: Sequence[Subject], windows: Sequence[int], spread: Map
-) -> list[Part]:
+) -> dict[str, Part]:
     """The open loop with every post of a candidate known, and with those of the list alone."""
     asked = (replay, subjects, windows, spread)
-    return [
-        partial(_open, *asked, ABLATIONS),
-        lambda: {"list_only": _open(*asked, LIST_ABLATIONS, "static", "all")},
-    ]
+    return {"open": partial(_open, *asked), "list": lambda: {"list_only": _open(*asked, "static", "all")}}
 
 
-def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> list[Part]:
-    """What is to be measured: the closed loop of subjects whose posts are known, and the open loop of all beside it."""
+def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, spread: Map) -> dict[str, Part]:
+    """What is to be measured: next lists and closed loops of subjects whose posts are known, and all open loops."""
     replay = _replay(archive, subjects, given, None)
     known = set(replay.archive.labels)
     chosen = [subject for subject in subjects if not subject.labels.isdisjoint(known)]
     check_labels(() if chosen else subjects, known)
     for lost in (subject.name for subject in subjects if subject.labels and subject not in chosen):
-        print(f"{archive.stem}: no post has a label of {lost}: no closed loop is run on it", file=sys.stderr)
+        print(f"{archive.stem}: no post has a label of {lost}: no loop by labels is run on it", file=sys.stderr)
     if given.quick:
-        return [partial(_closed, replay, [_smallest(replay.archive, chosen)], given, spread, quiet=True)]
-    return [
-        partial(_closed, replay, chosen, given, spread),
-        lambda: {"with_sample": _closed(replay, chosen, given, spread, FEW_LOOPS, SAMPLE)},
-        *_loops_of_all_and_of_the_list(replay, subjects, [replay.archive.n_windows - 1], spread),
-    ]
+        few = [_smallest(replay.archive, chosen)]
+        last = [replay.archive.n_windows - 1]
+        return {
+            "labelled": partial(_next_lists, replay, few, last, spread, QUICK_LABELLED, quiet=True),
+            "closed": partial(_closed, replay, few, given, spread, quiet=True),
+            "sample": lambda: {"with_sample": _closed(replay, few, given, spread, FEW_LOOPS[:-1], SAMPLE, quiet=True)},
+        }
+    judged = [subject for subject in _of_file(archive, given) or subjects if not subject.labels.isdisjoint(known)]
+    names = (*policy_names("all", labels=True), *VARIANTS, *UNTOLD)
+    return {
+        "labelled": partial(_next_lists, replay, judged, _windows(replay, given), spread, names),
+        "closed": partial(_closed, replay, chosen, given, spread),
+        "sample": lambda: {"with_sample": _closed(replay, chosen, given, spread, FEW_LOOPS, SAMPLE)},
+        **_loops_of_all_and_of_the_list(replay, subjects, [replay.archive.n_windows - 1], spread),
+    }
+
+
+def _of_file(archive: Path, given: argparse.Namespace) -> tuple[Subject, ...]:
+    """Every subject of an archive's file, or those of the split that is asked for; none where there is no file."""
+    path = archive.with_name(f"subjects_{archive.stem}.json")
+    return load_subjects(path, given.split) if path.exists() else ()
 
 
 def _smallest(archive: Archive, subjects: Sequence[Subject]) -> Subject:
@@ -210,7 +226,7 @@ def _loops(given: argparse.Namespace) -> tuple[str, ...]:
     """The policies of the closed loop."""
     if given.loops:
         return tuple(name.strip() for name in given.loops.split(","))
-    return FEW_LOOPS[:-1] if given.quick else (*policy_names("all", closed_loop=True), *LOOP_ABLATIONS)
+    return FEW_LOOPS[:-1] if given.quick else (*policy_names("all", labels=True), *VARIANTS)
 
 
 def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, training: Path | None) -> Replay:
@@ -247,11 +263,33 @@ def _closed(
         loop="closed",
         loop_weeks=QUICK_LOOP if given.quick else None,
         sample_rate=sample,
-        policy_settings=LOOP_ABLATIONS,
+        policy_settings=VARIANTS,
     )
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, [])
     summary = closed_summary(_run(work, spread, "closed loop", quiet=quiet), names)
     return closed_figures(summary) | {"closed_loop": summary}
+
+
+def _next_lists(
+    replay: Replay,
+    subjects: Sequence[Subject],
+    windows: Sequence[int],
+    spread: Map,
+    names: tuple[str, ...],
+    *,
+    quiet: bool = False,
+) -> Plain:
+    """The figures of next lists that labels judge, over these weeks."""
+    settings = BacktestSettings(
+        policies=names,
+        loop="labelled",
+        weeks=min(HISTORY, min(windows)),
+        policy_settings=VARIANTS | UNTOLD,
+    )
+    work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, windows)
+    summary = labelled_summary(_run(work, spread, "next lists", quiet=quiet), names)
+    summary = {key: value for key, value in summary.items() if key != "cases"}
+    return labelled_figures(summary) | {"labelled": summary}
 
 
 def _open(
@@ -259,19 +297,18 @@ def _open(
     subjects: Sequence[Subject],
     windows: Sequence[int],
     spread: Map,
-    ablations: dict[str, Plain],
     history: History = "full",
     policies: str = POLICIES,
 ) -> Plain:
     """The figures of an open loop over these weeks; why its history is `full`, docs/benchmarks.md says."""
-    names = (*policy_names(policies), *ablations)
+    names = (*policy_names(policies), *VARIANTS)
     settings = BacktestSettings(
         policies=names,
         history=history,
         weeks=min(HISTORY, min(windows)),
         tops=TOPS,
         training=replay.training,
-        policy_settings=ablations,
+        policy_settings=VARIANTS,
     )
     work = tasks(replay.archive, replay.corpus, replay.results(settings), subjects, settings, windows)
     cases = sorted(_run(work, spread, "open loop"), key=lambda case: (case["week"], case["subject"]))

@@ -9,6 +9,8 @@ from typing import Any
 Plain = dict[str, Any]
 TOPS = (2, 3)
 """Candidates that each current keyword gets."""
+WITH_AND_WITHOUT = {"klda": "", "klda~without vectors": "_without_vectors"}
+"""The default as it is and without what words mean, and the end of the names of its figures."""
 SHOCK = 2.0
 """A week of shock has so many times as many posts on the subject as its median week."""
 
@@ -59,11 +61,36 @@ def closed_figures(summary: Plain) -> Plain:
         return None if share is None else round(share, 3)
 
     return {
-        "closed_loop_f1": f1.get("klda"),
+        **{f"closed_loop_f1{suffix}": f1.get(name) for name, suffix in WITH_AND_WITHOUT.items()},
         "closed_loop_gap": way("labels-next-week"),
         "closed_loop_gap_singly": way("labels-next-week-singly"),
         "shock_recall": shock_recall(summary),
     }
+
+
+def labelled_figures(summary: Plain) -> Plain:
+    """How far next lists of the default are ahead of the current ones and of all baselines, with and without vectors.
+
+    `next_list_lead` is the low end of the paired interval against the baseline that comes nearest.
+    """
+    found: Plain = {}
+    for name, suffix in WITH_AND_WITHOUT.items():
+        if name in summary["policies"]:
+            entry = summary["policies"][name]
+            ahead = {other: gain for other, gain in summary["paired"][name].items() if _is_baseline(other)}
+            lows = [gain["low"] for gain in ahead.values()]
+            found |= {
+                f"next_list_f1{suffix}": entry["f1"]["mean"],
+                f"next_list_ratio{suffix}": entry["ratio"] and entry["ratio"]["mean"],
+                f"next_list_subject_ratio{suffix}": entry["subject_ratio"],
+                f"next_list_least_ratio{suffix}": entry["least_ratio"],
+                f"next_list_lead{suffix}": min(lows) if lows and None not in lows else None,
+            }
+    return found
+
+
+def _is_baseline(name: str) -> bool:
+    return "~" not in name and not name.startswith("labels-")
 
 
 def shock_recall(summary: Plain) -> float | None:

@@ -5,11 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.markdown import closed_loop, open_loop, text
+from benchmarks.markdown import closed_loop, next_lists, open_loop, text
 
 Plain = dict[str, Any]
 BEGIN, END = "<!-- quality: begin -->", "<!-- quality: end -->"
 FIGURES = (
+    "next_list_f1",
+    "next_list_ratio",
+    "next_list_subject_ratio",
+    "next_list_least_ratio",
+    "next_list_lead",
+    "next_list_f1_without_vectors",
+    "next_list_ratio_without_vectors",
+    "next_list_subject_ratio_without_vectors",
+    "next_list_least_ratio_without_vectors",
+    "next_list_lead_without_vectors",
     "skill",
     "skill_vs_counting",
     "skill_vs_counting_scored",
@@ -19,6 +29,7 @@ FIGURES = (
     "gap_closed",
     "ahead_of_last_lda",
     "closed_loop_f1",
+    "closed_loop_f1_without_vectors",
     "closed_loop_gap",
     "closed_loop_gap_singly",
     "shock_recall",
@@ -38,6 +49,9 @@ def tables(archives: dict[str, Plain]) -> str:
     parts = []
     for name, found in archives.items():
         parts.append(f"### `{name}`\n\n{_figures(found)}")
+        if "labelled" in found:
+            parts.append(f"Next lists by labels, all earlier posts known:\n\n{next_lists(found['labelled'])}")
+            parts.append(_subjects(found["labelled"]))
         if "open_loop" in found:
             parts.append("Open loop, every post of a candidate known (history `full`):")
             parts += _open_parts(found["open_loop"])
@@ -61,7 +75,7 @@ def _open_parts(summary: Plain) -> list[str]:
     return [
         open_loop(summary, lambda policy: "~" not in policy),
         _paired(summary),
-        f"One ingredient of `klda` off at a time:\n\n{_ablation(summary)}",
+        f"`klda` with a part of it off:\n\n{_ablation(summary)}",
         _losses(summary),
     ]
 

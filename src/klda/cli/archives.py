@@ -56,9 +56,10 @@ def open_replay(
     from klda.cli.languages import tell_language
     from klda.corpus.corpus import Corpus
     from klda.corpus.text import TextSettings
-    from klda.evaluation.archive import RAREST, Archive
+    from klda.evaluation.archive import Archive
+    from klda.policies.recommend import MIN_COUNT
 
-    text = TextSettings(language=language, min_count=RAREST)
+    text = TextSettings(language=language, min_count=MIN_COUNT)
     facts = asdict(reading) | {"window": window, "text": text, "version": klda.__version__}
     folder = (work or _cache()) / _key(facts | {"files": _as_they_are(files)})
     corpus = _prepared(folder / "archive", files, subjects, reading, window, text, progress)
@@ -110,10 +111,10 @@ def _key(facts: dict[str, Any]) -> str:
     return hashlib.sha256(repr(sorted(facts.items())).encode()).hexdigest()[:16]
 
 
-def policy_names(text: str, *, closed_loop: bool = False) -> tuple[str, ...]:
+def policy_names(text: str, *, labels: bool = False) -> tuple[str, ...]:
     """The policies that a text names, with commas; `all` are all but the slow transcription of the paper.
 
-    References that are no policies can be named too; in a closed loop `all` has them with it.
+    References that are no policies can be named too; where `labels` judge, `all` has those that know them with it.
 
     >>> policy_names("counting, random")
     ('counting', 'random')
@@ -123,7 +124,7 @@ def policy_names(text: str, *, closed_loop: bool = False) -> tuple[str, ...]:
     from klda.policies.registry import policies
 
     names = parse_names(text)
-    known = (*policies(), *(ORACLES if closed_loop else (LAST_TRUTH,)))
+    known = (*policies(), *(ORACLES if labels else (LAST_TRUTH,)))
     if names == ("all",):
         return tuple(name for name in known if name not in ("klda-paper", LAST_TRUTH))
     unknown = [name for name in names if name not in known]

@@ -36,6 +36,9 @@ def backtest(
     test_weeks: o.TestWeeks = "4",
     top: o.ListSizes = "2,3",
     closed_loop: Annotated[bool, typer.Option("--closed-loop", help="The policy owns the filter from week 1.")] = False,
+    labelled: Annotated[
+        bool, typer.Option("--labelled", help="Judge the next list by labels; all earlier posts are known.")
+    ] = False,
     history: Annotated[str, typer.Option(help="Who collected the history: viral, static or full.")] = "viral",
     candidates: o.CaseSize = 45,
     terms: Annotated[int, typer.Option(min=1, help="Closed loop: most terms of a list.")] = 10,
@@ -54,15 +57,19 @@ def backtest(
     output: o.OutputFormat = Format.table,
     seed: o.Seed = 0,
 ) -> None:
-    """Judge policies on an archive: open loop by the paper's protocol, or closed loop where each owns its filter."""
+    """Judge policies on an archive: by the paper's open loop, by the labels of the next week, or in a closed loop."""
     from klda.cli.inputs import Reading
     from klda.evaluation.backtest import BacktestSettings, run, tasks
     from klda.evaluation.open_loop import HISTORIES
     from klda.evaluation.subjects import load_subjects
-    from klda.evaluation.summary import CHANCE, closed_summary, open_summary
+    from klda.evaluation.summary import CHANCE, CURRENT, closed_summary, labelled_summary, open_summary
 
     if history not in HISTORIES:
         raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")
+    if closed_loop and labelled:
+        raise SettingError("--closed-loop and --labelled are two kinds of backtest; choose one")
+    if labelled and report is not None:
+        raise SettingError("--report: there is no report of a labelled backtest; leave it out or choose --format json")
     check_output(report, "--report")
     chosen = load_subjects(subjects, split)
     reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
@@ -71,10 +78,12 @@ def backtest(
         replay = open_replay(
             archive, chosen, reading, window, language=language, work=place, training=training, progress=progress
         )
-        names = policy_names(policies, closed_loop=closed_loop)
+        names = policy_names(policies, labels=closed_loop or labelled)
+        if labelled:
+            names = tuple(dict.fromkeys((*names, CURRENT)))  # for ratios
         settings = BacktestSettings(
-            policies=names if closed_loop else tuple(dict.fromkeys((*names, CHANCE))),  # for skill
-            loop="closed" if closed_loop else "open",
+            policies=names if closed_loop or labelled else tuple(dict.fromkeys((*names, CHANCE))),  # for skill
+            loop="closed" if closed_loop else "labelled" if labelled else "open",
             weeks=weeks,
             tops=list_sizes(top),
             history=history,
@@ -94,6 +103,8 @@ def backtest(
             raise typer.Exit(130) from None
     if closed_loop:
         summary = closed_summary(results, names, seed=seed)
+    elif labelled:
+        summary = labelled_summary(results, names, seed=seed)
     else:
         results.sort(key=lambda case: (case["week"], case["subject"]))
         summary = open_summary(results, names, settings.tops, seed=seed)
@@ -105,6 +116,8 @@ def backtest(
         print_json(summary)
     elif closed_loop:
         _print_closed(summary)
+    elif labelled:
+        _print_labelled(summary)
     else:
         _print_open(summary, settings.tops)
 
@@ -150,6 +163,26 @@ def _print_closed(summary: dict[str, Any]) -> None:
         rows = [(name, *(entry[m] for m in measures)) for name, entry in of_subject.items()]
         print_table(subject, ("policy", *measures), rows)
     out.print("Intervals are 95 %.", style="dim", highlight=False)
+
+
+def _print_labelled(summary: dict[str, Any]) -> None:
+    entries, cases = summary["policies"], _cases(summary["n_cases"])
+    measures = ("recall", "precision", "f1", "volume")
+    rows = [(_at_hyphens(name), *(entry[m] for m in measures)) for name, entry in entries.items()]
+    print_table(f"The next list by labels, {cases}", ("policy", "recall", "precision", "F1", "posts"), rows)
+    ratios = ("policy", "F1 ÷ now", "by subject", "lowest subject", "")
+    shown = ("ratio", "subject_ratio", "least_ratio", "least_subject")
+    print_table(
+        "F1 of the next list ÷ F1 of the current one (static)",
+        ratios,
+        [(_at_hyphens(name), *(entry[key] for key in shown)) for name, entry in entries.items()],
+    )
+    first, *_ = entries
+    rows = [(_at_hyphens(other), gain) for other, gain in summary["paired"][first].items()]
+    print_table(f"F1 of {first} less that of others", ("policy", "difference"), rows)
+    print_unanswered(summary["unanswered"])
+    pairs = f"{summary['n_comparisons']} comparisons of pairs are in the JSON"
+    out.print(f"Intervals are 95 %; {pairs}.", style="dim", highlight=False)
 
 
 def print_unanswered(unanswered: dict[str, Any]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from klda.advice.constants import FEWEST_POSTS
 from klda.advice.proposal import Action, Proposal, Reason
 from klda.cli import options as o
 from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
@@ -15,6 +16,9 @@ from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar, say
 from klda.policies.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.types import Estimate
+
+if TYPE_CHECKING:
+    from klda.model.klda import KLDA
 
 ORDER: tuple[Action, ...] = ("keep", "add", "drop", "hold")
 
@@ -36,6 +40,10 @@ def recommend(
     ] = ",".join(USUAL_SOURCES),
     sample: Annotated[
         list[Path] | None, typer.Option(help="Files of an unfiltered sample, a place to look for candidates.")
+    ] = None,
+    sample_share: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Share of the stream that --sample shows; estimated if left out."),
     ] = None,
     tagger: Annotated[Tagger, typer.Option(help="What tells nouns; spacy is an extra.")] = "pattern",
     window: o.WindowLength = "7d",
@@ -61,7 +69,7 @@ def recommend(
     save: Annotated[Path | None, typer.Option(help="Also write the proposal as JSON, for klda rules.")] = None,
     language: o.Language = "en",
     only_language: o.OnlyLanguage = False,
-    min_count: o.MinCount = 3,
+    min_count: o.MinCount = FEWEST_POSTS,
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
@@ -78,7 +86,6 @@ def recommend(
     from klda.cli.inputs import Reading, corpus_of_model, open_corpus
     from klda.corpus.text import TextSettings
     from klda.errors import InputError
-    from klda.model.klda import KLDA
     from klda.policies.recommend import founding_setting
     from klda.policies.recommend import recommend as propose
     from klda.policies.registry import policy as named
@@ -106,13 +113,13 @@ def recommend(
     with ExitStack() as stack:
         progress = stack.enter_context(progress_bar(quiet))
         settings = TextSettings(language=language, min_count=min_count)
-        fit: dict[str, Any] = {}
+        own: dict[str, Any] = {} if sample_share is None else {"sample_share": sample_share}
         if engine is o.Engine.ray:
             from klda.cli.engines import on_ray, open_on_ray, trained_on_ray
 
             stack.enter_context(on_ray(address))
             corpus = stack.enter_context(open_on_ray(paths, current, reading, settings, window, progress))
-            fit = {"fit": trained_on_ray} if policy == "klda" and model is None else {}
+            own |= {"fit": trained_on_ray} if policy == "klda" and model is None else {}
         else:
             check_local(address)
             corpus = open_corpus(paths, current, reading, settings, window, progress)
@@ -122,7 +129,7 @@ def recommend(
             current,
             policy=policy,
             subject=subject,
-            model=None if model is None else KLDA.load(model),
+            model=None if model is None else _loaded(model),
             candidates=given,
             sources=parse_names(sources),
             sample=unfiltered,
@@ -134,7 +141,7 @@ def recommend(
             training=training,
             seed=seed,
             progress=progress,
-            **fit,
+            **own,
         )
         if report is not None:
             from klda.report.advice import write_report
@@ -152,6 +159,13 @@ def recommend(
     show(proposal, output, verbose=verbose)
     if report is not None and not quiet:
         out.print(f"Report: {report}", markup=False, highlight=False)
+
+
+def _loaded(model: Path) -> KLDA:
+    """A trained model; what it takes to train one is loaded only where there is one."""
+    from klda.model.klda import KLDA
+
+    return KLDA.load(model)
 
 
 def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> None:

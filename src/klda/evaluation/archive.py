@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, Ints, merged
 from klda.corpus.matching import Matcher
+from klda.corpus.posts import POST_SCHEMA, PostTable
 from klda.corpus.recode import frequent_vocabulary, recoded
 from klda.corpus.tokens import Pieces, cut
+from klda.errors import DataError
+from klda.policies.recommend import MIN_COUNT
 from klda.types import KeywordSet
 
-RAREST = 3
-"""How often a word has to occur in a whole archive to be one. No replay may ask for less in what it has seen: else it
-would know of a word that is still rare whether it will be frequent one day."""
 MOST_WINDOWS = 16
 """Windows whose cut texts are kept: more than a case of ten weeks and its test week has."""
 
@@ -81,12 +82,13 @@ class Archive:
         *,
         first_window: int = 0,
         candidates: KeywordSet | None = None,
-        min_count: int = 10,
+        min_count: int = MIN_COUNT,
     ) -> Corpus:
-        """What a collector knows: these posts, the lists it used in each window from `first_window` on, nothing else.
+        """The posts that `candidates` match among these, by the words of the archive; for the paper's open loop.
 
-        Words that occur fewer than `min_count` times in these posts become the placeholder, so that no word is known
-        before it was collected.
+        `history` are the lists of the windows from `first_window` on. Words that occur fewer than `min_count` times in
+        these posts become the placeholder, so that no word is known before it was collected. What a policy is shown
+        that is asked as people ask it, `read` says.
         """
         last_window = first_window + len(history)
         chosen = self.documents.take(positions).shifted(first_window)
@@ -101,6 +103,27 @@ class Archive:
         keywords = candidates if candidates is not None else _union(history)
         collected = everything.with_candidates(keywords)
         return recoded(collected, frequent_vocabulary(collected, min_count))
+
+    def read(self, positions: Ints, lists: Sequence[KeywordSet], *, first_window: int = 0) -> Corpus:
+        """These posts as `klda recommend` reads them: words and their forms are those of these posts alone.
+
+        `lists` are the keyword lists of the windows from `first_window` on; the last is the current one.
+        """
+        whole = self.corpus
+        rows = np.unique(self.documents.post[positions])  # in the order of the file
+        if not len(rows):
+            raise DataError("no post was collected; nothing can be advised from it")
+        columns = [whole.posts.column(name, rows) for name in POST_SCHEMA.names]
+        corpus = Corpus.from_posts(
+            PostTable(pa.table(columns, schema=POST_SCHEMA)),
+            lists[-1],
+            window=whole.windowing,
+            settings=replace(whole.settings, min_count=MIN_COUNT),
+            adjacent=whole.adjacent,
+            workers=1,
+        )
+        used = dict(zip(whole.windows[first_window : first_window + len(lists)], lists, strict=True))
+        return corpus.with_history([used[window] for window in corpus.windows])
 
 
 def capped(positions: Ints, cap: int, generator: np.random.Generator) -> Ints:

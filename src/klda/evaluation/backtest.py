@@ -1,13 +1,12 @@
 """Backtests: many cases, each run once, kept on disk, and summed up with intervals.
 
-A case is one subject in one test window (open loop) or one subject under one policy (closed loop). Each result is a
-small JSON file in the work folder; a run that was killed goes on with those that are missing. How cases are spread over
-processes is the caller's business: everything here goes through an injected `map`.
+A case is one subject in one test window (open and labelled loop) or one subject under one policy (closed loop). Each
+result is a small JSON file in the work folder; a run that was killed goes on with those that are missing. How cases are
+spread over processes is the caller's business: everything here goes through an injected `map`.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,12 +20,13 @@ from klda.advice.protocol import Policy
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
-from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
+from klda.evaluation.asking import policy_of
+from klda.evaluation.closed_loop import ORACLES, LoopSettings, run_closed_loop, volume_cap
 from klda.evaluation.kept import Plain, read_result, result_path, write_result
+from klda.evaluation.labelled import REFERENCES, LabelledCase, answered
 from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, counts, last_truth, open_loop_case, score
 from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth
-from klda.policies.registry import policy as policy_named
 from klda.policies.viral import Viral
 from klda.types import Progress, silent
 
@@ -42,7 +42,7 @@ class BacktestSettings:
     """What to run and how; part of every result's name, so that other settings never mix in."""
 
     policies: tuple[str, ...]
-    loop: Literal["open", "closed"] = "open"
+    loop: Literal["open", "closed", "labelled"] = "open"
     weeks: int = 10
     tops: tuple[int, ...] = (2, 3)
     history: History = "viral"
@@ -82,8 +82,13 @@ def tasks(
     windows: Sequence[int],
 ) -> list[Task]:
     """All cases of a backtest: subjects × test windows, or subjects × policies when the loop is closed."""
-    if settings.loop == "closed":
+    if settings.loop == "labelled":
+        unlabelled = [subject.name for subject in subjects if not subject.labels]
+        if unlabelled:
+            raise SettingError(f"subject {unlabelled[0]!r} has no labels to judge a next list by; add some")
+    if settings.loop != "open":
         check_labels(subjects, archive.labels)
+    if settings.loop == "closed":
         check_length(archive)
         return [
             Task(str(corpus), str(work), subject, settings, policy=name)
@@ -118,7 +123,7 @@ def check_length(archive: Archive) -> None:
 
 def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) -> Iterator[Plain]:  # noqa: A002
     """The result of every case, in the order in which they end; those that were run before are only read."""
-    task = run_closed_case if jobs and jobs[0].settings.loop == "closed" else run_open_case
+    task = RUNNERS[jobs[0].settings.loop] if jobs else run_open_case
     for done, result in enumerate(map(task, jobs), start=1):
         progress("cases", done, len(jobs))
         yield result
@@ -153,7 +158,7 @@ def run_open_case(task: Task) -> Plain:
         }
         write_result(path, known)
     for policy_name in missing:
-        known["answers"][policy_name] = _answered(policy_name, case, known, settings, name)
+        known["answers"][policy_name] = _answered(policy_name, case, known, task, name)
         write_result(path, known)
     return known
 
@@ -167,7 +172,7 @@ def case_of(task: Task) -> Case:
         task.test_window,
         weeks=settings.weeks,
         history=settings.history,
-        viral=_viral(settings),
+        viral=Viral(training=settings.training) if settings.training else Viral(),
         n_candidates=settings.n_candidates,
         generator=generator_for(settings.seed, case_name(task), "case"),
     )
@@ -183,10 +188,6 @@ def identity(task: Task) -> Plain:
     return {"subject": task.subject.name, "week": str(archive_of(task).corpus.windows[task.test_window])}
 
 
-def _viral(settings: BacktestSettings) -> Viral:
-    return Viral(training=settings.training) if settings.training else Viral()
-
-
 def _judged(truth: Truth, tops: Sequence[int]) -> Plain:
     readings = {"raw": truth.raw, "corrected": truth.corrected}
     most = max(KEPT_TRUTH, *tops)
@@ -198,8 +199,9 @@ def _judged(truth: Truth, tops: Sequence[int]) -> Plain:
     }
 
 
-def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, where: str) -> Plain:
+def _answered(name: str, case: Case, judged: Plain, task: Task, where: str) -> Plain:
     """A policy's answers and scores; chance is the mean of many draws."""
+    settings = task.settings
     draws = RANDOM_DRAWS if name == "random" else 1
     top = max(settings.tops)
     totals: dict[str, list[Plain]] = {}
@@ -209,8 +211,7 @@ def _answered(name: str, case: Case, judged: Plain, settings: BacktestSettings, 
             if name == LAST_TRUTH:
                 answer = last_truth(case, top)
             else:
-                chosen = _viral(settings) if name == "viral" else _policy(name, _with_top(name, top, settings))
-                answer = ask(chosen, case, generator)
+                answer = ask(policy_for(task, name, top=top), case, generator)
         except DataError as error:
             return {"error": str(error), "scores": {}}
         for reading, lists in judged["truth"].items():
@@ -239,10 +240,9 @@ def run_closed_case(task: Task) -> Plain:
         max_terms=max(settings.max_terms, subject.keywords.n_terms),
         cap=volume_cap(archive, subject, windows),
         sample_rate=settings.sample_rate,
+        training=settings.training,
     )
-    oracle = task.policy.startswith("labels-")
-    policy = task.policy if oracle else _policy(task.policy, settings.policy_settings.get(task.policy, {}))
-    viral = Viral(training=settings.training) if settings.training else None
+    policy = task.policy if task.policy in ORACLES else policy_for(task, task.policy)
     weeks = run_closed_loop(
         archive,
         subject,
@@ -250,7 +250,6 @@ def run_closed_case(task: Task) -> Plain:
         loop,
         windows=windows,
         generator=generator_for(settings.seed, name, "loop"),
-        viral=viral,
     )
     result = {
         "subject": subject.name,
@@ -263,6 +262,23 @@ def run_closed_case(task: Task) -> Plain:
     return result
 
 
+def run_labelled_case(task: Task) -> Plain:
+    """What every policy's next list brings in one case; what is in the work folder already is not asked again."""
+    settings, name = task.settings, case_name(task)
+    path = result_path(Path(task.work), task.subject, name)
+    found = read_result(path) or identity(task) | {"answers": {}}
+    case = LabelledCase(archive_of(task), task.subject, task.test_window, settings.weeks, settings.training)
+    for policy in settings.policies:
+        if policy not in found["answers"]:
+            asked = policy if policy in REFERENCES else policy_for(task, policy)
+            found["answers"][policy] = answered(case, asked, generator_for(settings.seed, name, policy))
+            write_result(path, found)
+    return found
+
+
+RUNNERS = {"open": run_open_case, "closed": run_closed_case, "labelled": run_labelled_case}
+
+
 def archive_of(task: Task) -> Archive:
     """The archive of a task; each process loads it once."""
     return _archive(task.corpus)
@@ -273,16 +289,17 @@ def _archive(folder: str) -> Archive:
     return Archive(Corpus.load(folder))
 
 
-def _policy(name: str, settings: Mapping[str, Any] | None = None) -> Policy:
-    """The policy of this name; what follows a ~ tells variants of one policy apart, which differ in their settings."""
-    return policy_named(name.partition("~")[0], **(settings or {}))
-
-
-def _with_top(name: str, top: int, settings: BacktestSettings) -> dict[str, Any]:
-    chosen = dict(settings.policy_settings.get(name, {}))
-    if "top" in inspect.signature(type(_policy(name))).parameters:
-        chosen.setdefault("top", top)
-    return chosen
+def policy_for(task: Task, name: str, **usual: Any) -> Policy:
+    """The policy of this name as a task asks it."""
+    settings = task.settings
+    return policy_of(
+        name,
+        task.subject,
+        settings.policy_settings.get(name),
+        sample_share=settings.sample_rate or 1.0,
+        training=settings.training,
+        **usual,
+    )
 
 
 def generator_for(seed: int, *names: str) -> np.random.Generator:

@@ -7,22 +7,19 @@ Every policy starts from the subject's first list, may use as many terms, and co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from klda.advice.proposal import Proposal
 from klda.advice.protocol import Policy
-from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
-from klda.evaluation.archive import RAREST, Archive, capped
+from klda.evaluation.archive import Archive, capped
+from klda.evaluation.asking import ask_next, policy_of
 from klda.evaluation.oracle import best_keywords, best_single_keywords
 from klda.evaluation.subjects import Subject
-from klda.policies.candidates import assemble_candidates
 from klda.policies.places import USUAL_SOURCES
-from klda.policies.registry import policy as policy_named
-from klda.policies.viral import Viral
 from klda.selection.anchor import FOUNDING_WINDOWS, subject_distance
 from klda.selection.arrays import Floats, Ints
 from klda.types import Budget, KeywordSet
@@ -44,9 +41,8 @@ class LoopSettings:
     """Posts that may be collected in a window."""
     sample_rate: float = 0.0
     """Share of the stream that the policy may look at unfiltered."""
-    min_count: int = RAREST
-    """Rarer words share the placeholder; collections of a few hundred posts a window have few frequent words."""
-    n_candidates: int = 60
+    training: str | None = None
+    """Folder of a corpus with repost counts, for `viral`."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +79,10 @@ def run_closed_loop(
     *,
     windows: Sequence[int],
     generator: np.random.Generator,
-    viral: Viral | None = None,
 ) -> list[WeekResult]:
     """Each window's result under a policy, given by name or as it is, or under one of `ORACLES`."""
     if isinstance(policy, str) and policy not in ORACLES:
-        policy = policy_named(policy)
+        policy = policy_of(policy, subject, sample_share=settings.sample_rate or 1.0, training=settings.training)
     beyond = [window for window in windows if not 0 <= window < archive.n_windows]
     if beyond:
         raise SettingError(f"window {beyond[0]}: the archive has {archive.n_windows}, from 0 on")
@@ -130,73 +125,41 @@ def run_closed_loop(
             keywords = best_keywords(archive, window, subject.labels, settings.max_terms) or keywords
         elif not isinstance(policy, str) and policy.name != STATIC:
             budget = Budget(max_terms=settings.max_terms, max_posts=most)
-            seen = (lists, collected, sampled)
-            keywords = _next_list(archive, policy, *seen, windows[0], settings, budget, generator, viral)
+            known = (archive, policy, lists, collected, sampled)
+            try:
+                proposal = propose_next(
+                    *known, budget, first_window=windows[0], training=settings.training, generator=generator
+                )
+            except DataError:
+                continue  # who cannot say anything (no post was collected, say) leaves the list as it is
+            keywords = proposal.next_keywords or keywords
     return results
 
 
-def _next_list(
+def propose_next(
     archive: Archive,
     policy: Policy,
     lists: Sequence[KeywordSet],
     collected: Sequence[Ints],
     sampled: Sequence[Ints],
-    first: int,
-    settings: LoopSettings,
     budget: Budget,
+    *,
+    first_window: int = 0,
+    training: str | None = None,
     generator: np.random.Generator,
-    viral: Viral | None,
-) -> KeywordSet:
-    """The policy's list for the next window, from nothing but what was collected (and the sample)."""
-    current = lists[-1]
-    seen_positions = np.union1d(np.concatenate(collected), np.concatenate(sampled))
-    try:
-        seen = archive.seen(seen_positions, lists, first_window=first, min_count=settings.min_count)
-        candidates = current
-        if settings.sample_rate and hasattr(policy, "sample_share"):
-            policy = copy(policy)
-            policy.sample_share = settings.sample_rate
-        if not getattr(policy, "finds_candidates", False):
-            candidates = _candidates(archive, seen, current, lists, sampled, first, settings, generator, viral)
-        proposal = policy.propose(
-            seen if seen.candidates == candidates else seen.with_candidates(candidates),
-            current,
-            candidates,
-            budget,
-            generator=generator,
-        )
-    except DataError:
-        # A policy that cannot say anything (no post was collected, no engagement is known) leaves the list as it is.
-        return current
-    return proposal.next_keywords if len(proposal.next_keywords) else current
-
-
-def _candidates(
-    archive: Archive,
-    seen: Corpus,
-    current: KeywordSet,
-    lists: Sequence[KeywordSet],
-    sampled: Sequence[Ints],
-    first: int,
-    settings: LoopSettings,
-    generator: np.random.Generator,
-    viral: Viral | None,
-) -> KeywordSet:
-    """Candidates for a policy that finds none by itself."""
-    sample: Corpus | None = None
-    sources: tuple[str, ...] = USUAL_SOURCES
-    if settings.sample_rate:
-        sample = archive.seen(np.concatenate(sampled), lists, first_window=first, min_count=settings.min_count)
-        sources = (*USUAL_SOURCES, "sample")
-    return assemble_candidates(
-        seen,
-        current,
-        sources=(*sources, "rising"),
-        size=max(settings.n_candidates, len(current)),
-        viral=viral,
-        sample=sample,
+) -> Proposal:
+    """What the policy proposes for the next window, from nothing but what was collected (and the sample)."""
+    beside = np.concatenate(sampled)
+    return ask_next(
+        policy,
+        archive.read(np.union1d(np.concatenate(collected), beside), lists, first_window=first_window),
+        lists[-1],
+        budget,
+        sources=(*USUAL_SOURCES, "rising"),
+        sample=archive.read(beside, lists, first_window=first_window) if len(beside) else None,
+        training=training,
         generator=generator,
-    ).keywords
+    )
 
 
 def volume_cap(archive: Archive, subject: Subject, windows: Sequence[int]) -> int:

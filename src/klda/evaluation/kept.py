@@ -15,7 +15,7 @@ LONGEST_NAME = 80
 
 
 def result_path(folder: Path, subject: Subject, *names: str) -> Path:
-    """The file of what was found about a subject: another one as soon as its keywords or labels are others.
+    """The file of what was found about a subject: another one as soon as its keywords, labels or words are others.
 
     >>> from klda.types import KeywordSet
     >>> flu = Subject("health", KeywordSet.of("flu"))
@@ -25,7 +25,7 @@ def result_path(folder: Path, subject: Subject, *names: str) -> Path:
     >>> path == result_path(Path("results"), Subject("health", KeywordSet.of("cough")), "health", "2026-01-05 06:00")
     False
     """
-    asked = [(keyword.text, keyword.forms) for keyword in subject.keywords], sorted(subject.labels)
+    asked = [(keyword.text, keyword.forms) for keyword in subject.keywords], sorted(subject.labels), subject.in_words
     told_apart = sha256(repr((names, asked)).encode()).hexdigest()[:8]
     readable = re.sub(r"[^\w.~]+", "-", "-".join(names))[:LONGEST_NAME]
     return folder / f"{readable}-{told_apart}.json"

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 
 from klda.advice.word_counts import word_counts
 from klda.corpus.corpus import Corpus
+from klda.corpus.recode import frequent_vocabulary, recoded
+from klda.corpus.text import TextSettings
 from klda.errors import DataError
 from klda.evaluation.topic_quality import TopicQuality, topic_quality
 from klda.model.bags import Bags, document_of_entry, take
@@ -82,11 +84,13 @@ def measure_perplexity(
 ) -> Perplexity:
     """The scores of all models on a test window that shares the history's vocabulary and candidates.
 
-    `settings` are those of `KLDA` in place of its defaults.
+    `settings` are those of `KLDA` in place of its defaults. Models learn the words that a corpus made for training
+    keeps: policies look at rarer ones too.
     """
     if len(test) < folds:
         raise DataError(f"the test window has {len(test)} documents, too few for {folds} folds; take another window")
-    n_words = len(history.vocabulary)
+    known = frequent_vocabulary(history, TextSettings().min_count)
+    history, test, n_words = recoded(history, known), recoded(test, known), len(known)
     shared = dict(settings or {}) | {"n_topics": n_topics, "random_state": seed}
     start = shared | {"unigram_bias": False, "pretraining_iterations": 0, "max_iterations": 0}
     untrained = KLDA(**start).fit(history)

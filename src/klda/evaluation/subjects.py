@@ -26,12 +26,24 @@ class Subject:
     labels: frozenset[str] = frozenset()
     """A post is on topic when its label is one of these; empty where the archive has no labels."""
     split: str | None = None
+    subject: str | None = None
+    """The subject in words; its name, where nobody said it."""
+
+    @property
+    def in_words(self) -> str:
+        """What policies are told that it is about.
+
+        >>> Subject("voting_by_mail", KeywordSet.of("ballot")).in_words
+        'voting by mail'
+        """
+        return self.subject or self.name.replace("_", " ")
 
 
 def load_subjects(path: Path, split: str | None = None) -> tuple[Subject, ...]:
     """The subjects in a JSON or TOML file, all or those of one split.
 
-    The file holds a list `subjects`, each with `name` and `keywords`, and optionally `labels` and `split`.
+    The file holds a list `subjects`, each with `name` and `keywords`, and optionally `subject` (it in words), `labels`
+    and `split`.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -88,4 +100,7 @@ def _subject(path: Path, position: int, plain: Any) -> Subject:
     split = plain.get("split")
     if split is not None and not isinstance(split, str):
         raise InputError(f"{where} ({name}): field split must be a text")
-    return Subject(name, KeywordSet.of(*keywords), frozenset(labels), split)
+    subject = plain.get("subject")
+    if subject is not None and (not isinstance(subject, str) or not subject.strip()):
+        raise InputError(f"{where} ({name}): field subject must be a text: what it is about, in words")
+    return Subject(name, KeywordSet.of(*keywords), frozenset(labels), split, subject)

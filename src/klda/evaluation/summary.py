@@ -14,6 +14,9 @@ from klda.types import Estimate
 
 CHANCE = "random"
 """The policy that is the zero of every skill."""
+CURRENT = "static"
+"""The policy whose next list is the current one."""
+LABEL_MEASURES = ("recall", "precision", "f1", "volume")
 LOOP_MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
 
 
@@ -129,6 +132,63 @@ def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: i
     return summary
 
 
+def labelled_summary(cases: Sequence[Plain], policies: Sequence[str], *, seed: int = 0) -> Plain:
+    """How good every policy's next list is by labels, against the current list (`static`) and all other policies.
+
+    `ratio` is that of mean F1 to mean F1 of the current list, over all cases; `subject_ratio` is the mean over subjects
+    of each one's own ratio, `least_ratio` the least of them, of the subject `least_subject`.
+    """
+    cases = sorted(cases, key=lambda case: (case["week"], case["subject"]))
+    asked = [name for name in policies if any(name in case["answers"] for case in cases)]
+    silent = {name for name in asked if all("error" in case["answers"].get(name, {"error": ""}) for case in cases)}
+    names = [name for name in asked if name not in silent]
+    rows = []
+    for case in cases:
+        answers = {name: case["answers"][name] for name in names if name in case["answers"]}
+        measured = {f"{name}/{m}": _nan(answer[m]) for name, answer in answers.items() for m in LABEL_MEASURES}
+        rows.append((case["subject"], case["week"], measured))
+    grid = Grid.of(rows)
+    subjects = {
+        subject: _of_subject([case for case in cases if case["subject"] == subject], names)
+        for subject in dict.fromkeys(case["subject"] for case in cases)
+    }
+    entries: Plain = {}
+    for name in names:
+        ratios = {s: found[name]["ratio"] for s, found in subjects.items() if found[name]["ratio"] is not None}
+        least = min(ratios, key=lambda subject: ratios[subject], default=None)
+        entries[name] = {m: plain(mean(grid, f"{name}/{m}", seed)) for m in LABEL_MEASURES} | {
+            "ratio": plain(_ratio(grid, f"{name}/f1", f"{CURRENT}/f1", seed)) if CURRENT in names else None,
+            "subject_ratio": _rounded(_plain_mean(list(ratios.values()))),
+            "least_ratio": None if least is None else ratios[least],
+            "least_subject": least,
+        }
+    pairs = {
+        name: {other: plain(_difference(grid, f"{name}/f1", f"{other}/f1", seed)) for other in names if other != name}
+        for name in names
+    }
+    return {
+        "policies": entries,
+        "paired": pairs,
+        "subjects": subjects,
+        "n_cases": len(cases),
+        "n_comparisons": len(names) * (len(names) - 1) // 2,
+        "unanswered": unanswered(cases, policies),
+        "cases": cases,
+    }
+
+
+def _of_subject(cases: Sequence[Plain], names: Sequence[str]) -> Plain:
+    """The means of one subject, and its ratio of mean F1 to that of the current list."""
+    found: Plain = {}
+    for name in names:
+        answers = [case["answers"][name] for case in cases if name in case["answers"]]
+        found[name] = {m: _rounded(_plain_mean([_nan(answer[m]) for answer in answers])) for m in LABEL_MEASURES}
+    before = found.get(CURRENT, {}).get("f1")
+    for entry in found.values():
+        entry["ratio"] = round(entry["f1"] / before, 4) if before and entry["f1"] is not None else None
+    return found
+
+
 def mean(grid: Grid, measure: str, seed: int) -> Estimate:
     """The mean of a measure over the cases that count, with its interval; NaN for one that was never taken."""
     if measure not in grid.measures:
@@ -139,6 +199,12 @@ def mean(grid: Grid, measure: str, seed: int) -> Estimate:
 def _difference(grid: Grid, one: str, other: str, seed: int) -> Estimate:
     both = grid.together(one, other)
     return interval(both, lambda means: means[one] - means[other], generator=np.random.default_rng(seed))
+
+
+def _ratio(grid: Grid, one: str, other: str, seed: int) -> Estimate:
+    both = grid.together(one, other)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return interval(both, lambda means: means[one] / means[other], generator=np.random.default_rng(seed))
 
 
 def _plain_mean(values: Sequence[float]) -> float | None:

@@ -142,7 +142,7 @@ def _cases(monitor: Monitor, request: Request, work: Path) -> list[Task]:
         raise DataError(f"a backtest needs three closed windows, monitor {monitor.name} has {len(windows)}; wait")
     tests = min(request.tests, len(windows) - 2)
     settings = monitor.settings
-    subject = Subject(monitor.name, settings.first_keywords())
+    subject = Subject(monitor.name, settings.first_keywords(), subject=settings.subject)
     corpus = _corpus(monitor, request, windows, subject)
     corpus.save(work / "archive")
     how = BacktestSettings(
@@ -163,15 +163,15 @@ def _cases(monitor: Monitor, request: Request, work: Path) -> list[Task]:
 def _corpus(monitor: Monitor, request: Request, windows: Sequence[Window], subject: Subject) -> Corpus:
     """All posts that are known of these windows, or for a closed loop those of the unfiltered sample."""
     from klda.corpus.corpus import Corpus
-    from klda.evaluation.archive import RAREST
     from klda.monitor.learning import Both
+    from klda.policies.recommend import MIN_COUNT
 
     store, settings = monitor.posts(), monitor.settings
     sample = store.read(windows, sample=True)
     posts = sample if request.loop == "closed" else Both(store.read(windows), sample)
     if request.loop == "closed" and not len(sample):
         raise DataError("a closed loop is replayed on the unfiltered sample, and this monitor keeps none")
-    text = replace(settings.text(), min_count=min(settings.text().min_count, RAREST))
+    text = replace(settings.text(), min_count=min(settings.text().min_count, MIN_COUNT))
     corpus = Corpus.from_posts(
         posts, subject.keywords, window=monitor.windowing, settings=text, adjacent=settings.adjacent
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import tomli_w
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from klda.advice.constants import FEWEST_POSTS
 from klda.corpus.text import TextSettings
 from klda.corpus.windows import Windowing, parse_length
 from klda.errors import KldaError, SettingError
@@ -132,7 +133,7 @@ class Settings(_Table):
     history: int = Field(default=12, ge=2)
     """Windows that a proposal learns from."""
     language: str = "en"
-    min_count: int = Field(default=3, ge=1)
+    min_count: int = Field(default=FEWEST_POSTS, ge=1)
     """Rarer words share one placeholder."""
     policy: str = "klda"
     training: Literal["scratch", "continue"] = "scratch"

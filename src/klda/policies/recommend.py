@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from klda.advice.constants import FEWEST_POSTS
 from klda.advice.proposal import Proposal
 from klda.advice.protocol import Policy
 from klda.corpus.corpus import Corpus
@@ -23,6 +23,7 @@ from klda.corpus.windows import Windowing
 from klda.errors import DataError, SettingError
 from klda.policies.candidates import Candidates, assemble_candidates
 from klda.policies.places import SIZE, USUAL_SOURCES, Tagger
+from klda.policies.registry import accepted
 from klda.policies.registry import policy as policy_named
 from klda.policies.viral import Viral
 from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent, whole_number
@@ -30,8 +31,8 @@ from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent, 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
 
-MIN_COUNT = 3
-"""Rarer words share a placeholder: as many posts as a candidate needs."""
+MIN_COUNT = FEWEST_POSTS
+"""Rarer words share a placeholder: as many posts as a candidate needs. Commands, monitors and replays read posts so."""
 CLOCK_TOLERANCE = timedelta(days=1)
 """Posts may be this far ahead of this machine's clock: zones and clocks are often a little wrong."""
 
@@ -112,7 +113,7 @@ def recommend(
     if share is not None and "sample_share" not in settings:
         common["sample_share"] = share
     if isinstance(policy, str):
-        chosen = policy_named(policy, **_accepted(policy, common), **founding_setting(policy, first), **settings)
+        chosen = policy_named(policy, **accepted(policy, common), **founding_setting(policy, first), **settings)
     elif first is None:
         chosen = policy
     else:
@@ -220,12 +221,6 @@ def founding_setting(name: str, founding: KeywordSet | None) -> dict[str, Keywor
         return {}
     if not len(founding):
         raise SettingError("founding names no keyword; leave it out if the list is as it was first asked for")
-    if not _accepted(name, {"founding": founding}):
+    if not accepted(name, {"founding": founding}):
         raise SettingError(f"policy {name!r} knows no founding keywords; leave them out, or take klda")
     return {"founding": founding}
-
-
-def _accepted(name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Those of the common settings that a policy has."""
-    known = inspect.signature(type(policy_named(name))).parameters
-    return {setting: value for setting, value in settings.items() if setting in known}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -56,6 +56,16 @@ def check_name(name: str) -> None:
     known = _factories()
     if name not in known:
         raise SettingError(f"no policy {name!r}; there are {', '.join(known)}")
+
+
+def accepted(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of these settings that the policy of this name has.
+
+    >>> accepted("counting", {"top": 3, "subject": "health"})
+    {'top': 3}
+    """
+    known = inspect.signature(type(policy(name))).parameters
+    return {setting: value for setting, value in settings.items() if setting in known}
 
 
 def policies() -> dict[str, str]:

@@ -68,3 +68,21 @@ def test_the_loops_start_from_the_words_of_the_events_first_posts(
     found = json.loads(capsys.readouterr().out)["subjects"]["alberta_floods"]["static"]
     assert found["recall"] == pytest.approx(1.0)
     assert found["precision"] == pytest.approx(1.0)
+
+
+def test_the_default_is_run_without_vectors_too(
+    archive: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def noted(name: str, stream: pl.DataFrame, policies: tuple[str, ...], *_: object) -> list[dict[str, Any]]:
+        asked.append(policies)
+        return []
+
+    archive.write_parquet(tmp_path / "crises.parquet")
+    monkeypatch.setattr(crises, "loops", noted)
+    monkeypatch.setattr("sys.argv", ["crises", str(tmp_path / "crises.parquet"), "--policies", "klda,static"])
+    monkeypatch.chdir(tmp_path)
+    crises.main()
+    assert set(asked) == {("klda", "static", "klda~without vectors")}
+    assert json.loads(capsys.readouterr().out)["closed_loop_f1"] is None

@@ -9,10 +9,11 @@ import pytest
 
 from benchmarks import quality
 from benchmarks.quality import _archives
-from benchmarks.quality_figures import closed_figures, open_figures, shock_recall
+from benchmarks.quality_figures import closed_figures, labelled_figures, open_figures, shock_recall
 from benchmarks.quality_page import tables
 from klda.corpus.simulation import World, write
 from klda.errors import SettingError
+from klda.evaluation.asking import policy_of
 from klda.evaluation.subjects import Subject
 from klda.types import KeywordSet
 
@@ -130,14 +131,58 @@ def test_lists_own_their_filter_without_and_with_a_sample(tmp_path: Path, monkey
     archive = write(World(weeks=4, posts_per_week=200, seed=1), tmp_path / "posts.parquet")
     subjects = [Subject("health", KeywordSet.of("hospital", "doctor"), frozenset({"health"}))]
     monkeypatch.setattr(quality, "FEW_LOOPS", ("static", "labels-next-week"))
-    given = argparse.Namespace(quick=False, loops="static,random", work=tmp_path / "work", language="en")
-    without, sampled, *_ = quality.with_labels(archive, subjects, given, map)
-    found = without() | sampled()
+    given = argparse.Namespace(quick=False, loops="static,random", work=tmp_path / "work", language="en", weeks="1")
+    parts = quality.with_labels(archive, subjects, given, map)
+    found = parts["closed"]() | parts["sample"]()
     assert found["closed_loop"]["policies"].keys() == {"static", "random"}
     assert found["with_sample"]["closed_loop"]["policies"].keys() == {"static", "labels-next-week"}
     assert len(list((tmp_path / "work").glob("*/closed-*"))) == 2, "other settings are other results"
     page = tables({"posts": found})
     assert page.index("Closed loop:") < page.index("Closed loop, with a sample:")
+
+
+@pytest.mark.parametrize("name", [*quality.VARIANTS, *quality.UNTOLD])
+def test_what_is_turned_off_is_a_setting_that_the_default_has(name: str) -> None:
+    off = {**quality.VARIANTS, **quality.UNTOLD}[name]
+    asked = policy_of(name, Subject("health", KeywordSet.of("hospital")), off)
+    assert {setting: getattr(asked, setting) for setting in off} == off
+
+
+def test_next_lists_are_judged_of_every_subject_of_the_file_with_and_without_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = World(weeks=4, posts_per_week=200, seed=1)
+    write(world, tmp_path / "posts.parquet")
+    subjects = [
+        {"name": name, "keywords": list(world.best_keywords(name, 3, 3)), "labels": [name], "split": split}
+        for name, split in (("health", "tune"), ("racing", "score"))
+    ]
+    (tmp_path / "subjects_posts.json").write_text(json.dumps({"subjects": subjects}), encoding="utf-8")
+    monkeypatch.setattr(quality, "policy_names", lambda *_, **__: ("klda", "frequent", "static"))
+    arguments = ["--parts", "labelled", "--weeks", "1", "--data", str(tmp_path), "--work", str(tmp_path / "work")]
+    monkeypatch.setattr("sys.argv", ["quality", *arguments, "--jobs", "1"])
+    quality.main()
+    found = json.loads(capsys.readouterr().out)["archives"]["posts"]
+    assert set(found["labelled"]["subjects"]) == {"health", "racing"}
+    assert found.keys() >= {"next_list_ratio", "next_list_ratio_without_vectors", "next_list_lead"}
+    page = tables({"posts": found})
+    assert "| `klda~without vectors` |" in page
+    assert "- `next_list_ratio`: " in page
+
+
+def test_the_lead_is_held_against_the_nearest_baseline() -> None:
+    entry = {"f1": {"mean": 0.3}, "ratio": {"mean": 1.3}, "subject_ratio": 1.2, "least_ratio": 0.96}
+    ahead = {"counting": {"low": 0.1}, "tfidf": {"low": 0.02}, "labels-next-week": {"low": -0.3}}
+    ahead["klda~without vectors"] = {"low": -0.1}
+    figures = labelled_figures({"policies": {"klda": entry}, "paired": {"klda": ahead}})
+    assert figures["next_list_lead"] == 0.02
+    assert (figures["next_list_ratio"], figures["next_list_least_ratio"]) == (1.3, 0.96)
+
+
+def test_a_part_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["quality", "--parts", "labeled"])
+    with pytest.raises(SystemExit):
+        quality.main()
 
 
 def test_an_archive_that_cannot_be_replayed_says_why_and_stops_no_other(
@@ -166,14 +211,15 @@ def test_subjects_without_labels_are_in_the_open_loop_beside_those_with_them(
 
     monkeypatch.setattr(quality, "_open", named)
     monkeypatch.setattr(quality, "_closed", named)
+    monkeypatch.setattr(quality, "_next_lists", named)
     archive = write(World(weeks=3, posts_per_week=100, seed=1), tmp_path / "posts.parquet")
     subjects = [
         Subject("health", KeywordSet.of("hospital", "doctor"), frozenset({"health"})),
         Subject("racing", KeywordSet.of("horse", "race")),
         Subject("misspelt", KeywordSet.of("climate"), frozenset({"climt"})),
     ]
-    given = argparse.Namespace(quick=False, loops=None, work=tmp_path / "work", language="en")
-    closed, sampled, every, listed = (part() for part in quality.with_labels(archive, subjects, given, map))
-    assert closed["of"] == sampled["with_sample"]["of"] == ["health"]
-    assert every["of"] == listed["list_only"]["of"] == ["health", "racing", "misspelt"]
+    given = argparse.Namespace(quick=False, loops=None, work=tmp_path / "work", language="en", weeks="1")
+    found = {name: part() for name, part in quality.with_labels(archive, subjects, given, map).items()}
+    assert found["closed"]["of"] == found["sample"]["with_sample"]["of"] == found["labelled"]["of"] == ["health"]
+    assert found["open"]["of"] == found["list"]["list_only"]["of"] == ["health", "racing", "misspelt"]
     assert "posts: no post has a label of misspelt" in capsys.readouterr().err

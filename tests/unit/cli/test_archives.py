@@ -14,7 +14,6 @@ from klda.corpus.posts import PostTable
 from klda.corpus.simulation import write
 from klda.errors import SettingError
 from klda.evaluation.backtest import BacktestSettings, tasks
-from klda.evaluation.closed_loop import LoopSettings
 from klda.evaluation.subjects import Subject
 from klda.types import KeywordSet, Post, silent
 
@@ -55,7 +54,7 @@ def test_a_replay_knows_rare_words_whether_or_not_they_will_be_frequent(
 ) -> None:
     archive = replayed(later).archive
     week = archive.collect(0, HEALTH.keywords)
-    seen = archive.seen(week, [HEALTH.keywords], min_count=LoopSettings().min_count)
+    seen = archive.read(week, [HEALTH.keywords])
     assert "novavax" in seen.vocabulary.words
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
-from klda.cli.backtest import _print_closed, _print_open
+from klda.cli.backtest import _print_closed, _print_labelled, _print_open, backtest
+from klda.corpus.simulation import World, write
 
 JUDGED = ("recall", "precision", "f1", "retention", "novelty", "drift")
 LONG = "context-topical-pagerank"
@@ -56,3 +61,51 @@ def test_an_open_loop_has_a_table_for_each_length_of_lists(capsys):
         assert title in told
     assert told.count(f" {LONG} ") == 4
     assert told.count(" -0.20 to 0.40 ") == 2 * 3
+
+
+def test_a_labelled_backtest_says_how_far_the_next_list_is_ahead_of_the_current_one(capsys):
+    number = estimate(1.3, 1.1, 1.5)
+    entry = dict.fromkeys(("recall", "precision", "f1", "volume", "ratio"), number)
+    entry |= {"subject_ratio": 1.25, "least_ratio": 0.97, "least_subject": "football_soccer"}
+    names = ("klda", LONG, "static")
+    paired = {name: {other: estimate(0.1, 0.05, 0.15) for other in names if other != name} for name in names}
+    summary = {"policies": dict.fromkeys(names, entry), "paired": paired, "n_cases": 80, "n_comparisons": 3}
+    _print_labelled(summary | {"unanswered": {}})
+    told = capsys.readouterr().out
+    for whole in ("80 cases", "F1 ÷ now", " 1.25 ", " 0.97 ", "football_soccer", "F1 of klda less that of others"):
+        assert whole in told
+    assert max(map(len, told.splitlines())) <= 80
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> list[str]:
+    """The arguments of a backtest on a small archive with labels."""
+    world = World(weeks=4, posts_per_week=200, seed=1)
+    file = write(world, tmp_path / "posts.parquet")
+    subjects = [{"name": "health", "keywords": list(world.best_keywords("health", 3, 2)), "labels": ["health"]}]
+    (tmp_path / "subjects.json").write_text(json.dumps({"subjects": subjects}), encoding="utf-8")
+    options = ["--subjects", str(tmp_path / "subjects.json"), "--work", str(tmp_path / "work"), "--workers", "1"]
+    return [str(file), *options, "--weeks", "2", "--test-weeks", "1"]
+
+
+def invoked(arguments: list[str]) -> Any:
+    app = typer.Typer()
+    app.command()(backtest)
+    return CliRunner().invoke(app, arguments)
+
+
+def test_a_labelled_backtest_measures_the_current_list_unasked(archive):
+    result = invoked([*archive, "--labelled", "--policies", "frequent", "--format", "json"])
+    found = json.loads(result.stdout)
+    assert set(found["policies"]) == {"frequent", "static"}
+    assert found["policies"]["static"]["ratio"]["mean"] == 1.0
+    assert len(found["cases"][0]["answers"]["static"]["keywords"]) == 2
+    assert "The next list by labels, 1 case" in invoked([*archive, "--labelled", "--policies", "frequent"]).output
+
+
+@pytest.mark.parametrize(
+    ("options", "why"), [(["--closed-loop"], "two kinds of backtest"), (["--report", "x.html"], "no report")]
+)
+def test_what_does_not_go_with_a_labelled_backtest_is_refused(archive, options, why):
+    refused = invoked([*archive, "--labelled", *options])
+    assert why in str(refused.exception)

@@ -88,7 +88,7 @@ def test_policies_and_sizes_are_checked():
         policy_names("nonsense")
     with pytest.raises(SettingError, match="no policy labels-last-week"):
         policy_names("labels-last-week")
-    assert policy_names("labels-last-week", closed_loop=True) == ("labels-last-week",)
+    assert policy_names("labels-last-week", labels=True) == ("labels-last-week",)
     with pytest.raises(SettingError, match="--top"):
         list_sizes("2,none")
 

@@ -46,6 +46,12 @@ def test_a_split_chooses_its_subjects(write):
         load_subjects(write(TWO), "final")
 
 
+def test_a_subject_is_said_in_words_or_else_by_its_name(write):
+    said = {"name": "mail_voting", "keywords": ["ballot"], "subject": "voting by mail"}
+    subjects = load_subjects(write({"subjects": [said, {"name": "small_business", "keywords": ["loans"]}]}))
+    assert [subject.in_words for subject in subjects] == ["voting by mail", "small business"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -56,6 +62,7 @@ def test_a_split_chooses_its_subjects(write):
         ({"subjects": [{"keywords": ["a"]}]}, "field name"),
         ({"subjects": [{"name": "a", "keywords": []}]}, "field keywords"),
         ({"subjects": [{"name": "a", "keywords": ["a"], "labels": "b"}]}, "field labels"),
+        ({"subjects": [{"name": "a", "keywords": ["b"], "subject": ["c"]}]}, "field subject"),
         ({"subjects": [TWO["subjects"][0]] * 2}, "two subjects named health"),
     ],
 )

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from klda.evaluation.summary import LOOP_MEASURES, closed_summary, open_summary
+from klda.evaluation.summary import LOOP_MEASURES, closed_summary, labelled_summary, open_summary
 
 POLICIES = ("ours", "theirs", "random")
 
@@ -98,3 +98,43 @@ def test_the_first_window_of_a_loop_counts_for_nobody(loops):
     assert found["policies"]["klda"]["f1"]["mean"] == pytest.approx(later["klda"], abs=1e-4)
     assert found["paired"]["klda"]["static"]["f1"]["mean"] == pytest.approx(later["klda"] - later["static"], abs=2e-4)
     assert all(len(entry["klda"]["weeks"]) == 4 for entry in found["subjects"].values())
+
+
+def labelled_case(subject, week, **f1):
+    answers = {name: {"f1": value, "recall": value, "precision": value, "volume": 9} for name, value in f1.items()}
+    return {"subject": subject, "week": week, "answers": answers}
+
+
+@pytest.fixture
+def labelled():
+    """Two subjects: on one the next list doubles F1 of the current one, on the other it has nine tenths of it."""
+    good = [labelled_case("good", week, klda=0.4, static=0.2) for week in "12"]
+    bad = [labelled_case("bad", week, klda=f1 * 0.9, static=f1) for week, f1 in (("1", 0.3), ("2", 0.5))]
+    return [*good, *bad]
+
+
+def test_a_next_list_is_held_against_the_current_one(labelled):
+    found = labelled_summary(labelled, ("klda", "static"))
+    entry = found["policies"]["klda"]
+    assert entry["ratio"]["mean"] == pytest.approx((0.4 + 0.4 + 0.27 + 0.45) / (0.2 + 0.2 + 0.3 + 0.5), abs=1e-4)
+    assert entry["subject_ratio"] == pytest.approx((2.0 + 0.9) / 2)
+    assert (entry["least_ratio"], entry["least_subject"]) == (pytest.approx(0.9), "bad")
+    assert found["paired"]["klda"]["static"]["mean"] == pytest.approx((0.2 + 0.2 - 0.03 - 0.05) / 4)
+    assert found["policies"]["static"]["ratio"]["mean"] == 1.0
+    assert found["subjects"]["good"]["klda"]["f1"] == pytest.approx(0.4)
+    json.dumps(found, allow_nan=False)
+
+
+def test_a_policy_that_never_answered_has_no_row_and_is_told(labelled):
+    for case in labelled:
+        case["answers"]["viral"] = case["answers"]["static"] | {"error": "no reposts"}
+    found = labelled_summary(labelled, ("klda", "viral", "static"))
+    assert set(found["policies"]) == {"klda", "static"}
+    assert found["unanswered"] == {"viral": {"answered": 0, "cases": 4, "error": "no reposts"}}
+
+
+def test_a_week_without_a_post_on_the_subject_counts_for_nobody(labelled):
+    silent = labelled_case("good", "3", klda=None, static=None)
+    with_it, without = (labelled_summary(cases, ("klda", "static")) for cases in ([*labelled, silent], labelled))
+    assert with_it["policies"]["klda"]["f1"]["mean"] == without["policies"]["klda"]["f1"]["mean"]
+    assert with_it["subjects"]["good"]["klda"]["ratio"] == without["subjects"]["good"]["klda"]["ratio"]
