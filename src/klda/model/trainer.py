@@ -23,7 +23,6 @@ from klda.model.objective import (
     row_keyword_log_probability,
     row_terms,
 )
-from klda.model.optimisers import cancel_weight_decay
 from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 from klda.model.rows import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.scores import held_out_bound, log_sum_rows
@@ -134,15 +133,13 @@ class Trainer:
         iteration = position.iteration + 1
         loss, terms, logits, pairs = self._loss(iteration)
         adam = self.state.adam
-        adam.zero_grad(set_to_none=True)
+        adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        gradients = [p.grad for group in adam.param_groups for p in group["params"] if p.grad is not None]
         summed = loss.detach().clone()
-        self.workers.add_up([summed, *gradients])
+        self.workers.add_up([summed, *adam.gradients()])
         value = summed.item()
         if not math.isfinite(value):
             self._fail(iteration, terms)
-        cancel_weight_decay(adam, self.state.parameters.topic_word.penalised())
         adam.step()
         if logits is not None and logits.grad is not None:
             self.state.keyword_logits.step(pairs, logits.grad, iteration)
