@@ -26,8 +26,11 @@ KEPT_WORDS = 40
 COMMON, RARE = 1e-3, 3e-5
 """Shares of a language's words between which a word counts less and less: *make* and *great* say little of a topic."""
 LEAST_WEIGHT = 0.1
-CLEARLY_MORE = 1.2
+CLEARLY_MORE = 1.5
 """How much more often a topic must have a word, for the word to be named as new in it."""
+MOST_ARRIVING = 4
+FEWEST_POSTS, LEAST_SHARE = 5, 0.002
+"""Posts, and share of posts, that a word must be in to stand for a topic: rarer ones are chance."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,11 @@ class TopicShare:
     """A topic, and how much of the posts it makes up now and with another list."""
 
     words: tuple[str, ...]
-    """Its first words with the other list."""
+    """Its first words, on average over both lists."""
     now: float
     then: float
     arriving: tuple[str, ...] = ()
-    """Those of its words that are new in it, or clearly more frequent."""
+    """Words that lead it with the other list alone, and are clearly more frequent there."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,13 @@ class Topics:
         return np.asarray(share / total if total else share), np.tensordot(credit, self.words, 1) / mass[:, None]
 
     def leading(self, words: Floats, hidden: Bools) -> list[list[int]]:
-        """The words that set each topic apart: often in it, and more often than in the others. # (K, W)"""
+        """The words that set each topic apart: often in it, and more often than in any other. # (K, W)"""
         floor = np.maximum(words, 1e-9)
         apart = words * np.log(floor / floor.mean(axis=0)) * self.telling
         apart[:, hidden] = -np.inf
+        apart[words < words.max(axis=0)] = -np.inf  # a word stands for one topic
         order = np.argsort(-apart, axis=1, kind="stable")[:, :SHOWN_WORDS]
-        return [[word for word in row if not hidden[word]] for row in order.tolist()]
+        return [[word for word in row if apart[k, word] > -np.inf] for k, row in enumerate(order.tolist())]
 
 
 def topics_of(found: Expected, posts: Corpus, pattern: Ints, n_patterns: int) -> Topics:
@@ -85,7 +89,9 @@ def topics_of(found: Expected, posts: Corpus, pattern: Ints, n_patterns: int) ->
     vocabulary, language = posts.vocabulary, posts.vocabulary.language
     shown = [vocabulary.display(int(word)) for word in found.vocabulary]
     telling = _telling(shown, language)
-    kept = _kept(found, telling)
+    said = np.bincount(posts.documents.words, minlength=len(vocabulary))[found.vocabulary]  # posts with each word
+    speaks = np.array([any(map(str.isalnum, word)) for word in shown])  # a symbol does not
+    kept = _kept(found, telling, speaks & (said >= max(FEWEST_POSTS, LEAST_SHARE * len(posts))))
     own = np.zeros((len(posts.candidates), len(posts.vocabulary)), dtype=np.bool_)
     own[posts.keyword_words.rows, posts.keyword_words.values] = True
     return Topics(
@@ -106,8 +112,8 @@ def filled(topics: Topics, pattern: Ints, keyword: Ints) -> Topics:
     carried = np.zeros(topics.shares.shape)
     np.add.at(carried, pattern, topics.of_candidate[keyword])
     carried /= np.maximum(carried.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    unknown = ~topics.shares.any(axis=1)
-    return replace(topics, shares=np.where(unknown[:, None], carried, topics.shares))
+    known = topics.shares.sum(axis=1, keepdims=True) > 0
+    return replace(topics, shares=np.where(known, topics.shares, carried))
 
 
 def compared(
@@ -118,12 +124,13 @@ def compared(
     Words of the keywords at `columns` are left out: posts have them because they were asked for.
     """
     hidden: Bools = np.asarray(topics.own[columns].any(axis=0))
+    both = topics.leading((now[1] + then[1]) / 2, hidden)  # so that a topic reads the same under both lists
     before, after = (topics.leading(words, hidden) for _, words in (now, then))
     found = []
     for k in range(len(after)):
         more = then[1][k] > CLEARLY_MORE * now[1][k]  # a word that only changed its place is not new
         arriving = [w for w in after[k] if more[w] and w not in before[k]]
-        words, new = (tuple(topics.vocabulary[w] for w in some) for some in (after[k], arriving))
+        words, new = (tuple(topics.vocabulary[w] for w in some) for some in (both[k], arriving[:MOST_ARRIVING]))
         found.append(TopicShare(words, float(now[0][k]), float(then[0][k]), new))
     return sorted(found, key=lambda topic: -topic.then)
 
@@ -137,12 +144,12 @@ def _telling(words: list[str], language: str) -> Floats:
     return np.asarray(np.clip((high - np.log(common)) / (high - low), LEAST_WEIGHT, 1.0))
 
 
-def _kept(found: Expected, telling: Floats) -> Ints:
-    """The words that set some topic of some candidate apart, without the place of rare ones. # (W,)"""
+def _kept(found: Expected, telling: Floats, allowed: Bools) -> Ints:
+    """The words that set some topic of some candidate apart, among those allowed. # (W,)"""
     kept: set[int] = set()
     for of_candidate in found.words:  # (K, words of the model)
         floor = np.maximum(of_candidate / np.maximum(of_candidate.sum(axis=1, keepdims=True), 1e-12), 1e-12)
         apart = floor * np.log(floor / floor.mean(axis=0)) * telling
-        apart[:, 0] = -1.0
+        apart[:, ~allowed] = -1.0
         kept.update(np.argsort(-apart, axis=1, kind="stable")[:, :KEPT_WORDS].ravel().tolist())
-    return np.array(sorted(kept - {0}), dtype=np.int64)
+    return np.array([word for word in sorted(kept) if word and allowed[word]], dtype=np.int64)

@@ -54,12 +54,14 @@ class RecordedKLDA(KLDAPolicy):
         if self.earlier is None or news is None:
             self.trained = super()._trained(history, seed, progress)
         else:
-            model = self.earlier.model.set_params(random_state=seed, pretraining_iterations=self.iterations)
+            model = self.earlier.model
+            model.set_params(random_state=seed, pretraining_iterations=self.iterations)
             corpus = recoded(news, self._words(news, model.vocabulary_))
 
             def go_on(step: float) -> KLDA:
                 model.set_params(learning_rate=step)
-                return model.partial_fit(corpus, progress=progress)
+                model.partial_fit(corpus, progress=progress)
+                return model
 
             with one_thread():
                 self.trained = with_smaller_steps(go_on, STEP)

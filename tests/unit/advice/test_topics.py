@@ -54,6 +54,11 @@ def test_keywords_of_neither_list_are_words_of_topics(choices: Choices) -> None:
     assert not {"barn", "hospital"} & words
 
 
+def test_a_word_stands_for_one_topic(choices: Choices) -> None:
+    words = [word for topic in what_if(choices, ["barn", "ward"]).topics for word in topic.words]
+    assert len(words) == len(set(words)) > 4
+
+
 def test_the_same_list_has_no_new_words(choices: Choices) -> None:
     for topic in what_if(choices, ["barn"]).topics:
         assert topic.arriving == ()
