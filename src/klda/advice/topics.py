@@ -72,7 +72,9 @@ class Topics:
         floor = np.maximum(words, 1e-9)
         apart = words * np.log(floor / floor.mean(axis=0)) * self.telling
         apart[:, hidden] = -np.inf
-        apart[words < words.max(axis=0)] = -np.inf  # a word stands for one topic
+        best = np.where(words < words.max(axis=0), -np.inf, apart)  # a word stands for one topic
+        none = np.asarray(np.isneginf(best).all(axis=1))  # a topic that no word is most in still needs words
+        apart = np.where(none[:, None], apart, best)
         order = np.argsort(-apart, axis=1, kind="stable")[:, :SHOWN_WORDS]
         return [[word for word in row if apart[k, word] > -np.inf] for k, row in enumerate(order.tolist())]
 
