@@ -20,6 +20,7 @@ import torch
 
 from benchmarks.scale_ray import on_ray
 from klda.advice.advise import KLDAPolicy
+from klda.advice.topics import Topics
 from klda.corpus.corpus import Corpus, every
 from klda.corpus.out_of_core import prepare
 from klda.corpus.simulation import World, write
@@ -30,7 +31,7 @@ from klda.model.data import training_data
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Trainer, split
 from klda.policies.recommend import recommend
-from klda.selection.arrays import Floats
+from klda.selection.arrays import Floats, Ints
 from klda.sources import read_posts
 from klda.types import KeywordSet, Progress
 
@@ -131,12 +132,14 @@ class TimedPolicy(KLDAPolicy):
 
     estimating: float = field(default=0.0, init=False)
 
-    def predicted(self, history: Corpus, *, generator: np.random.Generator, progress: Progress) -> Floats:
+    def predicted(
+        self, history: Corpus, shown: Ints, *, generator: np.random.Generator, progress: Progress
+    ) -> tuple[Floats, Topics]:
         """As the default policy."""
         start = time.process_time()
-        words = super().predicted(history, generator=generator, progress=progress)
+        found = super().predicted(history, shown, generator=generator, progress=progress)
         self.estimating = time.process_time() - start
-        return words
+        return found
 
 
 class Clock:

@@ -13,16 +13,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klda.advice.assemble import assemble
-from klda.advice.choices import Choices, Seen, frontier_of, outlook_words
+from klda.advice.choices import Choices, Seen, frontier_of, outlook_words, patterns
 from klda.advice.choose import DIAL, Scores, covered_by, worth
 from klda.advice.constants import LEAST_RELEVANCE, ROOM, SHORTLIST
 from klda.advice.evidence import Evidence
 from klda.advice.features import Features, features_of
-from klda.advice.prediction import Fit, predicted_words, train_model
+from klda.advice.prediction import (
+    ITERATIONS,
+    N_TOPICS,
+    N_WORDS,
+    Fit,
+    expected,
+    predicted_words,
+    recent_posts,
+    train_model,
+)
 from klda.advice.proposal import Proposal
 from klda.advice.reasons import explained, findings_of, notes_on
 from klda.advice.relevance import relevance
 from klda.advice.terms import Terms, terms_of
+from klda.advice.topics import Topics, topics_of
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, TrainingError
 from klda.selection.arrays import Floats, Ints
@@ -74,9 +84,9 @@ class KLDAPolicy:
     use_vectors: bool = True
     sample_share: float = 1.0
     predict: bool = False
-    n_topics: int = 5
-    iterations: int = 150
-    n_words: int = 4000
+    n_topics: int = N_TOPICS
+    iterations: int = ITERATIONS
+    n_words: int = N_WORDS
     model: KLDA | None = None
     """A trained model, which spares the training."""
     fit: Fit | None = None
@@ -112,15 +122,17 @@ class KLDAPolicy:
         predict = partial(self.predicted, generator=generator, progress=progress)
         return advise(situation, predict=predict if self.predict or self.model else None, progress=progress)
 
-    def predicted(self, history: Corpus, *, generator: np.random.Generator, progress: Progress) -> Floats:
-        """The words that each candidate of a history will bring. # (Q, V)"""
-        if self.model is not None:
-            return predicted_words(self.model, history, generator)
-        try:
-            model = self._trained(history, int(generator.integers(2**31)), progress)
-        except DataError as error:
-            raise TrainingError(str(error)) from error
-        return predicted_words(model, history, generator)
+    def predicted(
+        self, history: Corpus, shown: Ints, *, generator: np.random.Generator, progress: Progress
+    ) -> tuple[Floats, Topics]:
+        """The words that each candidate of a history will bring, and topics; `shown` are those on a list. # (Q, V)"""
+        seed = int(generator.integers(2**31))
+        rows = recent_posts(history, shown, seed)
+        posts = history.take(rows)
+        model = self.model or self._trained(posts, seed, progress)
+        found = expected(model, posts, generator)
+        at, first = patterns(history.observed)
+        return predicted_words(found, history), topics_of(found, posts, at[rows], len(first))
 
     def _trained(self, history: Corpus, seed: int, progress: Progress) -> KLDA:
         return train_model(
@@ -135,11 +147,15 @@ class KLDAPolicy:
 
 
 def advise(
-    situation: Situation, *, predict: Callable[[Corpus], Floats] | None = None, progress: Progress = silent
+    situation: Situation,
+    *,
+    predict: Callable[[Corpus, Ints], tuple[Floats, Topics]] | None = None,
+    progress: Progress = silent,
 ) -> Proposal:
     """The keywords to use next, and why.
 
-    `predict` gives the words (Q, V) that each candidate of a corpus will bring, for what-if; recent counts do without.
+    `predict` gives the words (Q, V) that each candidate of a corpus will bring, and topics, for what-if; without it,
+    recent words are counted.
     """
     progress("looking at words", 0, 3)
     first = situation.founding or situation.history.history[0]
@@ -177,12 +193,12 @@ def advise(
     findings = findings_of(evidence, features.take(at), scores)
     order = np.lexsort((-features.new[at], -scores.chance))
     notes = notes_on(evidence, terms, chosen, features.outside_known)
-    predicted = None
+    predicted, topics = None, None
     if predict is not None:
         try:
-            predicted = predict(evidence.history)
+            predicted, topics = predict(evidence.history, np.union1d(evidence.current, chosen))
         except TrainingError as error:
-            notes.append(f"The topic model could not be trained, so words are counted instead of predicted: {error}")
+            notes.append(str(error))
     words = outlook_words(evidence, predicted)
     choices = Choices(
         candidates=evidence.candidates,
@@ -201,6 +217,7 @@ def advise(
         volume=evidence.volume,
         seen=Seen.of(evidence.history),
         length=evidence.length,
+        topics=topics,
     )
     progress("looking at words", 3, 3)
     proposal = assemble(

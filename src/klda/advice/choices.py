@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ from klda.advice.choose import Scores
 from klda.advice.evidence import Evidence, columns_of, limits_of
 from klda.advice.proposal import Example, FrontierPoint, Reason
 from klda.advice.reasons import explained
-from klda.advice.word_counts import keyword_word_counts, word_counts
+from klda.advice.topics import Topics, TopicShare, compared, filled
+from klda.advice.word_counts import keyword_word_counts, window_recency, word_counts
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Ragged
 from klda.errors import DataError, SettingError
@@ -36,6 +38,8 @@ HALF_LIFE = 0.7
 """Windows after which a post counts half for the words that a list is said to bring; those of `counting`."""
 SMOOTHING = 100.0
 """Tokens of background that these words are mixed with."""
+RECENT_HALF_LIFE = 0.5
+"""Windows after which a post counts half for the share of a topic, so that the last window does not decide alone."""
 SHOWN_WORDS = 12
 """Words that an outlook names of each kind."""
 
@@ -59,6 +63,11 @@ class Seen:
         carried = history.observed.take(first)
         return cls(carried.rows, carried.values.astype(np.int64), posts, whole)
 
+    def carried(self) -> list[bytes]:
+        """The candidates of each pattern, as a key."""
+        edges = np.searchsorted(self.pattern, np.arange(len(self.posts) + 1))
+        return [self.keyword[low:high].tobytes() for low, high in pairwise(edges.tolist())]
+
     def with_any(self, columns: Ints) -> Bools:
         """Which patterns carry at least one of these candidates. # (patterns,)"""
         carried = np.zeros(len(self.posts), dtype=np.bool_)
@@ -68,6 +77,20 @@ class Seen:
     def together(self, columns: Ints) -> Floats:
         """Posts of each window that carry any of these candidates. # (T,)"""
         return np.asarray(self.posts[self.with_any(columns)].sum(axis=0))
+
+    def brought(self, columns: Ints, n_candidates: int) -> tuple[Floats, Floats]:
+        """Recent posts that these candidates bring, by pattern and by candidate; late windows count more.
+
+        A post with several of them is shared equally. # (patterns,), (Q,)
+        """
+        late = self.posts @ window_recency(self.posts.shape[1], RECENT_HALF_LIFE)
+        weight = np.where(self.with_any(columns), late, 0.0)
+        inside = np.isin(self.keyword, columns)
+        pattern = self.pattern[inside]
+        sharers = np.bincount(pattern, minlength=len(weight))
+        shared = (weight / np.maximum(sharers, 1))[pattern]
+        credit = np.bincount(self.keyword[inside], weights=shared, minlength=n_candidates)
+        return weight, np.asarray(credit, dtype=np.float64)
 
     def each(self, n_candidates: int) -> Floats:
         """Posts of each window that carry each candidate. # (Q, T)"""
@@ -86,16 +109,6 @@ def patterns(observed: Ragged) -> tuple[Ints, Ints]:
     at = [numbers.setdefault(observed[row].tobytes(), len(numbers)) for row in range(len(observed))]
     found = np.array(at, dtype=np.int64)
     return found, np.unique(found, return_index=True)[1]
-
-
-@dataclass(frozen=True)
-class Topics:
-    """Topics of the last window's posts."""
-
-    words: tuple[tuple[str, ...], ...]
-    """The first words of each."""
-    shares: Floats  # (patterns, K)
-    """How much of the posts of each pattern each topic makes up; 0 where a pattern was not looked at."""
 
 
 @dataclass(frozen=True)
@@ -146,9 +159,17 @@ class Choices:
             found = Estimate(mean / scale, found.low, found.high)
         return Estimate(*(round(value * scale, 1) for value in (found.mean, found.low, found.high)))
 
+    def with_seen(self, seen: Seen) -> Choices:
+        """The same choices, with other posts; topics keep their shares where posts carry the same candidates."""
+        if self.topics is None:
+            return replace(self, seen=seen)
+        rows = {key: row for row, key in enumerate(self.seen.carried())}
+        at = np.array([rows.get(key, -1) for key in seen.carried()], dtype=np.int64)
+        return replace(self, seen=seen, topics=self.topics.of_patterns(at))
+
     def with_sample(self, seen: Seen) -> Choices:
         """The same choices, with posts counted anew where an unfiltered sample tells what the filter misses."""
-        return replace(self, seen=seen, volume=forecast_posts(seen.each(len(self.candidates))))
+        return replace(self.with_seen(seen), volume=forecast_posts(seen.each(len(self.candidates))))
 
 
 @dataclass(frozen=True)
@@ -168,15 +189,6 @@ class Selection:
     def keywords(self) -> KeywordSet:
         """The list."""
         return self.keep | self.add
-
-
-@dataclass(frozen=True)
-class TopicShare:
-    """A topic, and how much of the posts it makes up now and with another list."""
-
-    words: tuple[str, ...]
-    now: float
-    then: float
 
 
 @dataclass(frozen=True)
@@ -288,7 +300,7 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
         gained=_shown(choices, gained_words(now, then, choices.threshold), hidden),
         lost=_shown(choices, lost, hidden),
         top=_shown(choices, np.argsort(-then, kind="stable"), hidden),
-        topics=_topics(choices, columns),
+        topics=topics_under(choices, columns),
         over=choices.limits.over(columns, score.posts, len(choices.candidates)),
         held={choices.candidates[c].text: said[c].text for c in doubted},
     )
@@ -303,18 +315,11 @@ def _shown(choices: Choices, words: Ints, hidden: Bools) -> tuple[str, ...]:
     return tuple(choices.vocabulary[word] for word in words[~hidden[words]][:SHOWN_WORDS].tolist())
 
 
-def _topics(choices: Choices, columns: Ints) -> tuple[TopicShare, ...]:
-    """The share of each topic under the current list and under another; the largest first."""
-    topics = choices.topics
+def topics_under(choices: Choices, columns: Ints) -> tuple[TopicShare, ...]:
+    """Each topic under the current list and, predicted, under another; the largest first."""
+    topics, seen = choices.topics, choices.seen
     if topics is None:
         return ()
-    now, then = (_shares(choices.seen, topics, wanted) for wanted in (choices.current, columns))
-    found = [TopicShare(words, float(a), float(b)) for words, a, b in zip(topics.words, now, then, strict=True)]
-    return tuple(sorted(found, key=lambda topic: -topic.then))
-
-
-def _shares(seen: Seen, topics: Topics, columns: Ints) -> Floats:
-    inside = seen.with_any(columns)
-    weight = seen.posts[inside, -1] @ topics.shares[inside]  # (K,)
-    total = weight.sum()
-    return np.asarray(weight / total if total else weight)
+    known = filled(topics, seen.pattern, seen.keyword)
+    now, then = (known.of_list(*seen.brought(wanted, len(choices.candidates))) for wanted in (choices.current, columns))
+    return tuple(compared(known, now, then, np.union1d(choices.current, columns)))

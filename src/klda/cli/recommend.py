@@ -150,7 +150,7 @@ def recommend(
             shown = {"policy": policy, "novelty": f"{novelty:g}", "seed": str(seed)}
             if first is not None:
                 shown["founding"] = ", ".join(first.texts)
-            write_report(proposal, corpus, report, budget=limits, settings=shown, seed=seed)
+            write_report(proposal, corpus, report, budget=limits, settings=shown, seed=seed, progress=progress)
             progress("report", 1, 1)
     if save is not None:
         from klda.advice.proposal import write_proposal

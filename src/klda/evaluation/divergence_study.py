@@ -37,7 +37,8 @@ def divergence_overlaps(
     """
     evidence = Evidence.of(case.history, case.current, case.candidates, Budget())
     counted = Counting().estimate(evidence, background_of(evidence.history), generator=generator, progress=silent)
-    predicted = KLDAPolicy(**(settings or {})).predicted(evidence.history, generator=generator, progress=silent)
+    policy = KLDAPolicy(**(settings or {}))
+    predicted, _ = policy.predicted(evidence.history, evidence.current, generator=generator, progress=silent)
     return {
         name: list_overlaps(words, evidence.frequency, evidence.current, tops)
         for name, words in ((Counting.name, counted), (KLDAPolicy.name, predicted))

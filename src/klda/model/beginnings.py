@@ -6,16 +6,27 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import torch
 
 from klda.errors import DataError
+from klda.model.bags import Floats, TokenBags
 from klda.model.data import TrainingData, gathered
+from klda.model.networks import TopicWordNetwork
 from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Settings
 from klda.model.totals import totals
 from klda.model.trainer import Split
 from klda.model.workers import ALONE, Workers, in_step, total
 from klda.types import Progress, silent
+
+LDA_DOCUMENTS = 5000
+"""Documents that plain LDA looks at where topics start from it: enough for a handful of topics."""
+LDA_ITERATIONS = 100
+SHARED = 0.1
+"""Share of each topic's words that starts as in all documents, so that no topic shuts a word out."""
+QUIET = 0.1
+"""What the random weights start at, against the usual ones: keywords should bend topics, not replace them."""
 
 
 def settings_of(hyperparameters: Mapping[str, Any], *, n_topics: int) -> Settings:
@@ -54,4 +65,36 @@ def first_parameters(parts: Split, settings: Settings, workers: Workers = ALONE)
             generator=torch.Generator().manual_seed(settings.random_state),
         )
 
-    return in_step(workers, begin)  # one node alone may lack the device
+    parameters = in_step(workers, begin)  # one node alone may lack the device
+    if settings.topic_start == "lda":
+        _start_from_lda(parameters, parts.training, settings, whole.word_frequency, workers)
+    return parameters
+
+
+def _start_from_lda(
+    parameters: Parameters, data: TrainingData, settings: Settings, word_frequency: Floats, workers: Workers
+) -> None:
+    """Moves the topics to those that plain LDA finds in the words that are no keywords."""
+    from klda.model.lda import fit_lda
+
+    n_documents = total(workers, len(data))
+    seen = np.random.default_rng([settings.random_state, 2]).permutation(n_documents)[:LDA_DOCUMENTS]
+    looked_at = gathered(data, np.sort(seen), workers)
+    documents = _without_keywords(looked_at)
+    network = parameters.topic_word
+    if not isinstance(network, TopicWordNetwork) or not documents.counts.any():
+        return
+    found = fit_lda(documents, data.n_words, settings.n_topics, seed=settings.random_state, iterations=LDA_ITERATIONS)
+    smoothed = word_frequency + 0.5
+    mixed = (1 - SHARED) * found.topic_word + SHARED * smoothed / smoothed.sum()  # (K, V)
+    with torch.no_grad():
+        network.output[-1] = torch.from_numpy(np.log(mixed)).to(network.output)
+        network.output[:-1] *= QUIET
+
+
+def _without_keywords(data: TrainingData) -> TokenBags:
+    """The documents without the words that their candidates cover."""
+    start = np.repeat(data.indptr[data.observed.rows], data.cover.lengths)
+    counts = data.counts.copy()
+    counts[start + data.cover.values] = 0
+    return TokenBags(data.indptr, data.words, counts)

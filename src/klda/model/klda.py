@@ -32,6 +32,8 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Sizes of the hidden layers of g, the map from keywords to topic-word matrices.
     unigram_bias : bool, default True
         Whether the last bias of g starts at the log frequency of words.
+    topic_start : "random" or "lda", default "random"
+        Where topics start: alike but for random weights, or at those of plain LDA, which short training keeps apart.
     topic_prior : "fixed" or "parametric", default "fixed"
         f: all ones, or a network of its own. The paper saw the latter collapse to one topic.
     topic_floor : float, default 0.0
@@ -113,6 +115,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         hidden: tuple[int, ...] = (32, 32),
         unigram_bias: bool = True,
+        topic_start: Literal["random", "lda"] = "random",
         topic_prior: Literal["fixed", "parametric"] = "fixed",
         topic_floor: float = 0.0,
         keyword_penalty: float = 2.0,
@@ -147,6 +150,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_topics = n_topics
         self.hidden = hidden
         self.unigram_bias = unigram_bias
+        self.topic_start = topic_start
         self.topic_prior = topic_prior
         self.topic_floor = topic_floor
         self.keyword_penalty = keyword_penalty
@@ -246,7 +250,8 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "the vocabulary of the new window does not extend the model's; build the corpus with "
                 "vocabulary=model.vocabulary_, or extend that"
             )
-        settings = settings_of(vars(self), n_topics=self.n_topics_)
+        # The topics go on from the model's own.
+        settings = settings_of(vars(self) | {"topic_start": "random"}, n_topics=self.n_topics_)
         data = training_data(corpus, half_life=self.half_life)
         parts = split(data, settings)
         parameters = first_parameters(parts, settings)

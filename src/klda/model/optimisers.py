@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -35,30 +36,93 @@ class RaggedRMSprop:
         self.last_visit[index] = iteration
 
 
-def fused_adam(
-    parameters: Iterable[nn.Parameter],
-    learning_rate: float,
-    *,
-    penalised: Iterable[tuple[nn.Parameter, int]] = (),
-    penalty: float = 0.0,
-) -> torch.optim.Adam:
+@dataclass
+class Group:
+    """Parameters with one weight decay."""
+
+    parameters: list[nn.Parameter]
+    weight_decay: float
+
+
+class FusedAdam:
     """Adam that updates all in one pass over memory, with the gradient of penalty · ‖weights‖² added on the way.
 
-    `penalised` names parameters and how many of their leading rows are weights; call `cancel_weight_decay` before each
-    step for the rows behind them.
+    `penalised` names parameters and how many of their leading rows are weights; a step takes the penalty back for the
+    rows behind them, which are biases. It is `torch.optim.Adam(fused=True)` to the bit: that class loads torch's
+    compiler when it is first used, which takes longer than a short training.
     """
-    decayed = [parameter for parameter, _ in penalised]
-    of_penalty = {id(parameter) for parameter in decayed}
-    others = [parameter for parameter in parameters if id(parameter) not in of_penalty]
-    groups = [{"params": decayed, "weight_decay": 2 * penalty}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.Adam([group for group in groups if group["params"]], lr=learning_rate, fused=True)
 
+    betas = (0.9, 0.999)
+    epsilon = 1e-8
 
-@torch.no_grad()
-def cancel_weight_decay(adam: torch.optim.Adam, penalised: Iterable[tuple[nn.Parameter, int]]) -> None:
-    """Takes the penalty's gradient back for the rows that are biases: they share an array with weights, so Adam's
-    own decay, which costs nothing extra, covers them too."""
-    strength = adam.param_groups[0]["weight_decay"]
-    for parameter, n_weights in penalised:
-        if strength and parameter.grad is not None and n_weights < len(parameter):
-            parameter.grad[n_weights:].sub_(parameter.detach()[n_weights:], alpha=strength)
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        learning_rate: float,
+        *,
+        penalised: Iterable[tuple[nn.Parameter, int]] = (),
+        penalty: float = 0.0,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.penalised = list(penalised)
+        self.state: dict[nn.Parameter, dict[str, Tensor]] = {}
+        decayed = [parameter for parameter, _ in self.penalised]
+        of_penalty = {id(parameter) for parameter in decayed}
+        others = [parameter for parameter in parameters if id(parameter) not in of_penalty]
+        self.groups = [Group(decayed, 2 * penalty), Group(others, 0.0)]
+
+    def gradients(self) -> list[Tensor]:
+        """The gradients that there are, in a fixed order."""
+        return [p.grad for group in self.groups for p in group.parameters if p.grad is not None]
+
+    def zero_grad(self) -> None:
+        """Forgets all gradients."""
+        for group in self.groups:
+            for parameter in group.parameters:
+                parameter.grad = None
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Moves the parameters that have a gradient."""
+        self._spare_biases()
+        for group in self.groups:
+            moved = [parameter for parameter in group.parameters if parameter.grad is not None]
+            if not moved:
+                continue
+            states = [self._state(parameter) for parameter in moved]
+            steps = [state["step"] for state in states]
+            torch._foreach_add_(steps, 1)
+            torch._fused_adam_(
+                list[Tensor](moved),
+                [parameter.grad for parameter in moved if parameter.grad is not None],
+                [state["exp_avg"] for state in states],
+                [state["exp_avg_sq"] for state in states],
+                [],
+                steps,
+                amsgrad=False,
+                lr=self.learning_rate,
+                beta1=self.betas[0],
+                beta2=self.betas[1],
+                weight_decay=group.weight_decay,
+                eps=self.epsilon,
+                maximize=False,
+                grad_scale=None,
+                found_inf=None,
+            )
+
+    def _state(self, parameter: nn.Parameter) -> dict[str, Tensor]:
+        """The records of a parameter, which begin with its first gradient."""
+        if parameter not in self.state:
+            self.state[parameter] = {
+                "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
+                "exp_avg": torch.zeros_like(parameter, memory_format=torch.preserve_format),
+                "exp_avg_sq": torch.zeros_like(parameter, memory_format=torch.preserve_format),
+            }
+        return self.state[parameter]
+
+    def _spare_biases(self) -> None:
+        """Takes the penalty's gradient back for the rows that are biases: they share an array with weights."""
+        strength = self.groups[0].weight_decay
+        for parameter, n_weights in self.penalised:
+            if strength and parameter.grad is not None and n_weights < len(parameter):
+                parameter.grad[n_weights:].sub_(parameter.detach()[n_weights:], alpha=strength)

@@ -39,6 +39,7 @@ class Settings:
     n_topics: int = 5
     hidden: tuple[int, ...] = (32, 32)
     unigram_bias: bool = True
+    topic_start: Literal["random", "lda"] = "random"
     topic_prior: Literal["fixed", "parametric"] = "fixed"
     topic_floor: float = 0.0
     keyword_penalty: float = 2.0
@@ -98,6 +99,7 @@ class Settings:
         if self.patience is not None and self.patience < 1:
             raise SettingError(f"patience must be at least 1, or None to train to the cap, got {self.patience}")
         choices = {
+            "topic_start": ("random", "lda"),
             "topic_prior": ("fixed", "parametric"),
             "theta_start": ("calibrated", "log_frequency"),
             "partition": ("exact", "gibbs"),

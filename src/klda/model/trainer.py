@@ -23,7 +23,6 @@ from klda.model.objective import (
     row_keyword_log_probability,
     row_terms,
 )
-from klda.model.optimisers import cancel_weight_decay
 from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 from klda.model.rows import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.scores import held_out_bound, log_sum_rows
@@ -134,15 +133,13 @@ class Trainer:
         iteration = position.iteration + 1
         loss, terms, logits, pairs = self._loss(iteration)
         adam = self.state.adam
-        adam.zero_grad(set_to_none=True)
+        adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        gradients = [p.grad for group in adam.param_groups for p in group["params"] if p.grad is not None]
         summed = loss.detach().clone()
-        self.workers.add_up([summed, *gradients])
+        self.workers.add_up([summed, *adam.gradients()])
         value = summed.item()
         if not math.isfinite(value):
             self._fail(iteration, terms)
-        cancel_weight_decay(adam, self.state.parameters.topic_word.penalised())
         adam.step()
         if logits is not None and logits.grad is not None:
             self.state.keyword_logits.step(pairs, logits.grad, iteration)
@@ -273,8 +270,8 @@ class Trainer:
         if not math.isfinite(value) or (best is not None and value < best - DIVERGED):
             raise TrainingError(
                 f"{position.stage}, iteration {position.iteration}: the held-out bound went to {value:.3g} a token "
-                f"(best {best if best is not None else float('nan'):.3g}); lower learning_rate. "
-                "The last checkpoint is intact."
+                f"(best {best if best is not None else float('nan'):.3g}); a smaller learning_rate (in Python) may "
+                "help. The last checkpoint is intact."
             )
         if best is None or value > best:
             position.best_bound = value
@@ -292,7 +289,7 @@ class Trainer:
         names = terms.not_finite()
         what = f"{', '.join(names)} not finite" if names else "the loss is not finite"
         raise TrainingError(
-            f"{self.state.position.stage}, iteration {iteration}: {what}; lower learning_rate "
+            f"{self.state.position.stage}, iteration {iteration}: {what}; a smaller learning_rate (in Python) may help "
             f"(now {self.settings.learning_rate}). The last checkpoint is intact."
         )
 

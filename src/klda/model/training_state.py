@@ -14,7 +14,7 @@ from klda.errors import TrainingError
 from klda.model import gibbs
 from klda.model.data import TrainingData
 from klda.model.objective import Parameters
-from klda.model.optimisers import RaggedRMSprop, fused_adam
+from klda.model.optimisers import FusedAdam, RaggedRMSprop
 from klda.model.settings import Settings
 
 PRETRAINING = "pretraining"
@@ -70,8 +70,8 @@ class TrainingState:
         parts = self.parameters
         return [*parts.topic_word.parameters(), *parts.topic_prior.parameters(), parts.theta]
 
-    def _fresh_adam(self) -> torch.optim.Adam:
-        return fused_adam(
+    def _fresh_adam(self) -> FusedAdam:
+        return FusedAdam(
             self._trained(),
             self.settings.learning_rate,
             penalised=self.parameters.topic_word.penalised(),

@@ -6,7 +6,7 @@ Nothing in such a file can run code. It holds words and numbers, no posts.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,21 +16,23 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as packed
 
-from klda.advice.advise import Situation, advise
+from klda.advice.advise import KLDAPolicy
 from klda.advice.assemble import Finding
-from klda.advice.choices import Choices, Seen, Topics
+from klda.advice.choices import Choices, Seen
 from klda.advice.choose import Scores, covered_by
 from klda.advice.proposal import Proposal
-from klda.errors import DataError, FormatError
+from klda.advice.topics import Topics
+from klda.errors import DataError, FormatError, KldaError
 from klda.monitor.learning import Learning
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
 from klda.selection.budget import Limits
 from klda.selection.interval import Interval
 from klda.selection.overlap import UnionVolume
+from klda.store import SavedProposal
 from klda.types import Estimate, Keyword, KeywordSet
 
-VERSION = 2
+VERSION = 3
 KEPT = 12
 """Proposals whose choices are kept; older ones are decided long since."""
 
@@ -41,31 +43,27 @@ def choices_of(proposal: Proposal, learning: Learning, settings: Settings) -> Ch
     Posts of the unfiltered sample count for what they stand for. Another policy than `klda` leaves no choices; what
     its candidates would bring is then weighed as `klda` does.
     """
-    from klda.advice.last_topics import with_topics  # brings torch
-
     found = proposal.choices or _weighed(proposal, learning, settings)
     if found is None:
         return None
     corpus = learning.corpus.with_candidates(found.candidates)
     whole = learning.sample is not None
     seen = Seen.of(corpus, learning.weights(corpus) if whole else None, whole=whole)
-    known = found.with_sample(seen) if whole else replace(found, seen=seen)
-    return with_topics(known, corpus, seed=settings.seed)
+    return found.with_sample(seen) if whole else found.with_seen(seen)
 
 
 def _weighed(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
-    situation = Situation(
-        history=learning.corpus,
-        current=proposal.current,
-        budget=settings.budget.budget(),
+    policy = KLDAPolicy(
+        novelty=settings.novelty,
         founding=settings.first_keywords(),
         subject=settings.subject,
-        candidates=proposal.ranked - proposal.current,
-        novelty=settings.novelty,
         sample_share=settings.sample or 1.0,
+        predict=True,
     )
+    generator = np.random.default_rng(settings.seed)
+    budget, corpus, current = settings.budget.budget(), learning.corpus, proposal.current
     try:
-        weighed = advise(situation)
+        weighed = policy.propose(corpus, current, proposal.ranked - current, budget, generator=generator)
     except DataError:  # the proposal stands without a what-if
         return None
     return None if weighed.choices is None else replace(weighed.choices, is_own=False)
@@ -91,6 +89,14 @@ def load_choices(monitor: Monitor, proposal: str) -> Choices:
     if not path.is_file():
         raise DataError(f"what proposal {proposal} was chosen from is not kept any more; make a new one")
     return read_choices(path)
+
+
+def with_choices(monitor: Monitor, saved: SavedProposal) -> Proposal:
+    """A saved proposal with what it was chosen from, as far as that is kept."""
+    try:
+        return replace(saved.proposal, choices=load_choices(monitor, saved.id))
+    except KldaError:
+        return saved.proposal
 
 
 def read_choices(path: Path) -> Choices:
@@ -138,7 +144,14 @@ def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
         "seen.posts": choices.seen.posts,
     }
     if choices.topics is not None:
-        arrays["topics.shares"] = choices.topics.shares
+        topics = choices.topics
+        arrays |= {
+            "topics.shares": topics.shares,
+            "topics.of_candidate": topics.of_candidate,
+            "topics.words": topics.words.astype(np.float32),
+            "topics.own": topics.own,
+            "topics.telling": topics.telling,
+        }
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
@@ -157,7 +170,7 @@ def _facts(choices: Choices) -> dict[str, Any]:
         "limits": [limits.max_keywords, limits.max_posts, limits.max_terms],
         "whole": choices.seen.whole,
         "length": choices.length.total_seconds(),
-        "topics": None if choices.topics is None else [list(words) for words in choices.topics.words],
+        "topics": None if choices.topics is None else list(choices.topics.vocabulary),
     }
 
 
@@ -197,9 +210,16 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         volume=Interval(*arrays["volume"]),
         seen=Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"], facts["whole"]),
         length=timedelta(seconds=facts["length"]),
-        topics=None if topics is None else Topics(tuple(map(tuple, topics)), arrays["topics.shares"]),
+        topics=None if topics is None else _topics(arrays, topics),
         is_own=facts["is_own"],
     )
+
+
+def _topics(arrays: Mapping[str, np.ndarray[Any, Any]], vocabulary: Sequence[str]) -> Topics:
+    shares, of_candidate, words, own, telling = (
+        arrays[f"topics.{name}"] for name in ("shares", "of_candidate", "words", "own", "telling")
+    )
+    return Topics(shares, of_candidate, words.astype(np.float64), tuple(vocabulary), own, telling)
 
 
 def _finding(plain: Mapping[str, Any]) -> Finding:

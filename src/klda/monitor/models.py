@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from klda.advice.advise import KLDAPolicy
+from klda.advice.prediction import STEP, one_thread, with_smaller_steps
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import most_frequent_vocabulary, recoded
 from klda.corpus.vocabulary import Vocabulary
@@ -53,8 +54,17 @@ class RecordedKLDA(KLDAPolicy):
         if self.earlier is None or news is None:
             self.trained = super()._trained(history, seed, progress)
         else:
-            model = self.earlier.model.set_params(random_state=seed, pretraining_iterations=self.iterations)
-            self.trained = model.partial_fit(recoded(news, self._words(news, model.vocabulary_)), progress=progress)
+            model = self.earlier.model
+            model.set_params(random_state=seed, pretraining_iterations=self.iterations)
+            corpus = recoded(news, self._words(news, model.vocabulary_))
+
+            def go_on(step: float) -> KLDA:
+                model.set_params(learning_rate=step)
+                model.partial_fit(corpus, progress=progress)
+                return model
+
+            with one_thread():
+                self.trained = with_smaller_steps(go_on, STEP)
             self.continued = True
         return self.trained
 

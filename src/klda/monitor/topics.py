@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
+from klda.advice.prediction import ITERATIONS, N_WORDS, Expected, expected, train_model
+from klda.advice.topics import topics_of
 from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Documents, merged
+from klda.corpus.documents import Documents
 from klda.errors import DataError
 from klda.monitor.examples import check_examples
 from klda.monitor.jobs import recorded
@@ -26,18 +27,15 @@ from klda.store.tally import ALL
 from klda.store.topics import TopicExample, TopicOverTime, WindowTopics
 from klda.types import KeywordSet, Progress, Window, silent
 
-if TYPE_CHECKING:
-    from klda.model.lda import LDA
-
 N_TOPICS = 6
-N_WORDS = 8
 MOST_WINDOWS = 12
 MOST_POSTS = 1_200
 """Posts drawn from each window."""
+MOST_LEARNT = 5_000
+"""Posts that the model is trained on; the others are only read."""
 FEWEST_POSTS = 30
 """Fewer posts than this have no topics worth showing."""
 N_EXAMPLES = 3
-_ITERATIONS = 80
 _FEWEST_WORDS = 5  # of an example: shorter posts are about nothing
 
 
@@ -63,16 +61,20 @@ def learn_topics(
 
 
 def topics_over_time(corpus: Corpus, *, seed: int, made: datetime) -> WindowTopics:
-    """Topics over all posts of a corpus, with their share of each window and examples from the last."""
-    from klda.model.lda import fit_lda  # brings torch
+    """Topics over all posts of a corpus, with their share of each window and examples from the last.
 
-    documents = merged(corpus.documents, corpus.apart)
+    They are those of KLDA, given the keywords that posts carry, on average over the keywords.
+    """
+    documents = corpus.documents
     if len(documents) < FEWEST_POSTS:
         raise DataError(f"{len(documents)} posts are too few to speak of topics; wait for {FEWEST_POSTS}")
-    model = fit_lda(documents, len(corpus.vocabulary), N_TOPICS, seed=seed, iterations=_ITERATIONS)
-    weights = model.infer(documents)  # (D, K)
+    generator = np.random.default_rng(seed)
+    learnt = np.sort(generator.permutation(len(documents))[:MOST_LEARNT])
+    model = train_model(corpus.take(learnt), n_topics=N_TOPICS, iterations=ITERATIONS, n_words=N_WORDS, seed=seed)
+    found = expected(model, corpus, generator)
+    weights = found.of_posts  # (D, K)
     shares = _shares(documents, weights, corpus.n_windows)  # (T, K)
-    words = _words(corpus, model)
+    words = _words(corpus, found)
     topics = [
         TopicOverTime(
             words[k], tuple(round(float(s), 4) for s in shares[:, k]), _examples(corpus, documents, weights[:, k])
@@ -127,15 +129,13 @@ def _shares(documents: Documents, weights: Floats, n_windows: int) -> Floats:
     return np.asarray(sums / np.maximum(counts, 1)[:, None])
 
 
-def _words(corpus: Corpus, model: LDA) -> list[tuple[str, ...]]:
+def _words(corpus: Corpus, found: Expected) -> list[tuple[str, ...]]:
     """The words that set each topic apart; keywords are left out, as every post has them."""
-    from klda.model.coherence import leading_words  # a collector need not read scipy.sparse
-
-    common = model.topic_word.mean(axis=0)  # (V,)
-    shown = model.topic_word * np.log(model.topic_word / common)  # (K, V)
-    shown[:, corpus.keyword_words.values] = -1.0
-    leading = leading_words(shown, N_WORDS)  # (K, n_words)
-    return [tuple(corpus.vocabulary.display(int(word)) for word in row) for row in leading]
+    topics = topics_of(found, corpus, np.zeros(len(corpus), dtype=np.int64), 1)
+    posts = np.bincount(corpus.observed.values, minlength=len(corpus.candidates)).astype(np.float64)  # (Q,)
+    _, words = topics.of_list(np.ones(1), posts)
+    leading = topics.leading(words, np.asarray(topics.own.any(axis=0)))
+    return [tuple(topics.vocabulary[word] for word in row) for row in leading]
 
 
 def _examples(corpus: Corpus, documents: Documents, weight: Floats) -> tuple[TopicExample, ...]:

@@ -9,8 +9,8 @@ from klda.advice.proposal import Proposal
 from klda.corpus.corpus import Corpus
 from klda.report.content import Comparison, report_of
 from klda.report.html import write
-from klda.report.topics import topics_of
-from klda.types import Budget
+from klda.report.topics import topics_between
+from klda.types import Budget, Progress, silent
 
 
 def write_report(
@@ -23,16 +23,17 @@ def write_report(
     comparison: Comparison | None = None,
     settings: Mapping[str, str] | None = None,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> None:
-    """Writes the report; topics are those of the last window's posts, under the current list and the proposed one."""
-    last = corpus.window(-1)
+    """Writes the report, with the topics of the current list and those predicted for the proposed one."""
+    topics, note = topics_between(proposal, corpus, seed=seed, progress=progress)
     report = report_of(
         proposal,
         corpus,
         subject=subject,
         budget=budget,
-        current_topics=topics_of(last, proposal.current, beside=proposal.next_keywords, seed=seed),
-        proposed_topics=topics_of(last, proposal.next_keywords, beside=proposal.current, seed=seed),
+        topics=topics,
+        topics_note=note,
         comparison=comparison,
         settings=settings,
     )

@@ -11,19 +11,12 @@ from importlib.metadata import version
 import numpy as np
 
 from klda.advice.proposal import Proposal
+from klda.advice.topics import TopicShare
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
 from klda.types import Budget, KeywordSet
 
 _NUMBER = re.compile(r"[-+−±]?[\d.,]+( ?%)?|–|-|")
-
-
-@dataclass(frozen=True)
-class Topic:
-    """A topic by its share of the posts and its first words."""
-
-    share: float
-    words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -83,8 +76,9 @@ class Report:
     budget: Budget = field(default_factory=Budget)
     activity: tuple[Activity, ...] = ()
     words: tuple[WordChange, ...] = ()
-    current_topics: tuple[Topic, ...] = ()
-    proposed_topics: tuple[Topic, ...] = ()
+    topics: tuple[TopicShare, ...] = ()
+    topics_note: str | None = None
+    """Why there are no topics."""
     comparison: Comparison | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     """Named as the reader should see them."""
@@ -103,8 +97,8 @@ def report_of(
     title: str | None = None,
     subject: str | None = None,
     budget: Budget | None = None,
-    current_topics: Sequence[Topic] = (),
-    proposed_topics: Sequence[Topic] = (),
+    topics: Sequence[TopicShare] = (),
+    topics_note: str | None = None,
     comparison: Comparison | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Report:
@@ -124,8 +118,8 @@ def report_of(
         budget=budget or Budget(),
         activity=activity_in(corpus, shown),
         words=word_changes(corpus.window(-1), proposal.current, proposal.next_keywords),
-        current_topics=tuple(current_topics),
-        proposed_topics=tuple(proposed_topics),
+        topics=tuple(topics),
+        topics_note=topics_note,
         comparison=comparison,
         settings=dict(settings or {}),
     )

@@ -42,9 +42,8 @@ def _specs(report: Report) -> dict[str, Spec]:
     specs: dict[str, Spec] = {}
     if any(reason.expected_posts for reason in proposal.reasons):
         specs["expected"] = expected(proposal.reasons, proposal.expected_posts, report.budget.max_posts)
-    if report.current_topics and report.proposed_topics:
-        specs["current"] = topics(report.current_topics, report.proposed_topics, side="current")
-        specs["proposed"] = topics(report.proposed_topics, report.current_topics, side="proposed")
+    if report.topics:
+        specs["topics"] = topics(report.topics)
     if report.words:
         specs["words"] = words(report.words)
     if report.activity:

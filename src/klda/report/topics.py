@@ -1,40 +1,62 @@
-"""Topics of the posts that a keyword list brings, for showing lists side by side."""
+"""Topics of the current list and, predicted, of the proposed one: those of the proposal, or trained for the report."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from klda.advice.choices import Seen, patterns, topics_under
+from klda.advice.evidence import columns_of
+from klda.advice.prediction import (
+    ENOUGH_POSTS,
+    ITERATIONS,
+    N_TOPICS,
+    N_WORDS,
+    RECENT,
+    expected,
+    recent_posts,
+    train_model,
+)
+from klda.advice.proposal import Proposal
+from klda.advice.topics import TopicShare, compared, filled, topics_of
 from klda.corpus.corpus import Corpus
-from klda.model.coherence import leading_words
-from klda.model.lda import fit_lda
-from klda.report.content import Topic
-from klda.types import KeywordSet
-
-MIN_POSTS = 20
-"""Fewer posts than this have no topics worth showing."""
+from klda.errors import TrainingError
+from klda.types import KeywordSet, Progress, silent
 
 
-def topics_of(
-    corpus: Corpus,
-    keywords: KeywordSet,
-    *,
-    beside: KeywordSet = KeywordSet(),
-    n_topics: int = 5,
-    n_words: int = 8,
-    seed: int = 0,
-) -> tuple[Topic, ...]:
-    """The topics of the corpus's posts that carry one of the keywords, largest first; none when posts are few.
+def topics_between(
+    proposal: Proposal, corpus: Corpus, *, seed: int = 0, progress: Progress = silent
+) -> tuple[tuple[TopicShare, ...], str | None]:
+    """Each topic under the current list and the proposed one, and a note where there are none.
 
-    Words that are the keywords themselves are left out: every post has them, so they tell topics apart least. So are
-    those of a list that is shown `beside` this one: a word would seem to go just because it becomes a keyword.
+    A proposal that was made with a topic model has them; for others a model is trained on the corpus.
     """
-    wanted = corpus.with_candidates(keywords)
-    if len(wanted) < MIN_POSTS:
-        return ()
-    model = fit_lda(wanted.documents, len(wanted.vocabulary), n_topics, seed=seed, iterations=100)
-    share = model.infer(wanted.documents).mean(axis=0)  # (K,)
-    shown = model.topic_word.copy()
-    shown[:, corpus.with_candidates(keywords | beside).keyword_words.values] = 0.0
-    found = [
-        Topic(float(share[k]), tuple(wanted.vocabulary.display(int(word)) for word in leading))
-        for k, leading in enumerate(leading_words(shown, n_words))
-    ]
-    return tuple(sorted(found, key=lambda topic: -topic.share))
+    current, proposed = proposal.current, proposal.next_keywords
+    choices = proposal.choices
+    if choices is not None and choices.topics is not None:
+        return topics_under(choices, columns_of(choices.candidates, proposed)), None
+    try:
+        return _trained(corpus, current, proposed, seed, progress), None
+    except TrainingError as error:
+        return (), str(error)
+
+
+def _trained(
+    corpus: Corpus, current: KeywordSet, proposed: KeywordSet, seed: int, progress: Progress
+) -> tuple[TopicShare, ...]:
+    both = current | proposed
+    history = _recent(corpus).with_candidates(both)
+    now, then = (columns_of(both, keywords) for keywords in (current, proposed))
+    rows = recent_posts(history, np.union1d(now, then), seed)
+    posts = history.take(rows)
+    model = train_model(posts, n_topics=N_TOPICS, iterations=ITERATIONS, n_words=N_WORDS, seed=seed, progress=progress)
+    found = expected(model, posts, np.random.default_rng(seed))
+    seen, (at, first) = Seen.of(history), patterns(history.observed)
+    topics = filled(topics_of(found, posts, at[rows], len(first)), seen.pattern, seen.keyword)
+    before, after = (topics.of_list(*seen.brought(columns, len(both))) for columns in (now, then))
+    return tuple(compared(topics, before, after, np.arange(len(both))))
+
+
+def _recent(corpus: Corpus) -> Corpus:
+    """The last windows where these hold enough posts, so that not all need matching; else all."""
+    recent = corpus.span(max(0, corpus.n_windows - RECENT), None)
+    return recent if len(recent) >= ENOUGH_POSTS else corpus

@@ -66,7 +66,7 @@ def test_each_proposal_names_the_model_it_was_made_with(weeks: Make) -> None:
             assert any(file.suffix == ".safetensors" for file in folder.iterdir())
             assert model.facts["training"] == "scratch"
             assert model.facts["shape"]["n_topics"] == 2
-            assert model.facts["bound"] < 0
+            assert model.facts["bound"] <= 0  # a post may hold nothing but candidates
 
 
 def test_a_model_that_goes_on_learns_from_the_new_window_and_names_the_one_before(weeks: Make) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from klda.advice.proposal import Action, Example, FrontierPoint, Proposal, Reason
-from klda.report.content import Activity, Comparison, Report, Topic, WordChange
+from klda.advice.topics import TopicShare
+from klda.report.content import Activity, Comparison, Report, WordChange
 from klda.types import Budget, Estimate, Keyword, KeywordSet
 
 FIRST = datetime(2020, 1, 20, tzinfo=UTC)
@@ -207,19 +208,27 @@ ACTIVITY = tuple(
     for active in [FIRST_ACTIVE.get(keyword, 0) <= week <= LAST_ACTIVE.get(keyword, 99)]
 )
 
-CURRENT_TOPICS = (
-    Topic(0.34, ("care", "coverage", "affordable", "americans", "pre-existing", "conditions", "protect", "aca")),
-    Topic(0.27, ("coronavirus", "response", "officials", "spread", "cases", "guidance", "emergency", "state")),
-    Topic(0.17, ("prices", "prescription", "lower", "costs", "seniors", "pharma", "pay", "insulin")),
-    Topic(0.13, ("workers", "hospitals", "beds", "patients", "staff", "doctors", "nurses", "thank")),
-    Topic(0.09, ("addiction", "overdose", "flavored", "youth", "epidemic", "treatment", "recovery", "tobacco")),
-)
-PROPOSED_TOPICS = (
-    Topic(0.31, ("coronavirus", "response", "cases", "spread", "officials", "guidance", "emergency", "distancing")),
-    Topic(0.25, ("workers", "hospitals", "supplies", "shortage", "patients", "nurses", "front-line", "gloves")),
-    Topic(0.2, ("care", "coverage", "affordable", "americans", "conditions", "protect", "uninsured", "aca")),
-    Topic(0.14, ("kits", "labs", "drive-through", "results", "available", "free", "reopen", "county")),
-    Topic(0.1, ("prices", "prescription", "costs", "seniors", "lower", "pay", "insulin", "pharma")),
+TOPICS = (
+    TopicShare(
+        ("coronavirus", "response", "cases", "spread", "officials", "guidance", "emergency", "distancing"),
+        0.27,
+        0.31,
+        ("cases", "distancing"),
+    ),
+    TopicShare(
+        ("workers", "hospitals", "supplies", "shortage", "patients", "nurses", "front-line", "gloves"),
+        0.13,
+        0.25,
+        ("supplies", "shortage", "front-line", "gloves"),
+    ),
+    TopicShare(("care", "coverage", "affordable", "americans", "conditions", "protect", "uninsured", "aca"), 0.34, 0.2),
+    TopicShare(
+        ("kits", "labs", "drive-through", "results", "available", "free", "reopen", "county"),
+        0.09,
+        0.14,
+        ("kits", "labs", "drive-through", "reopen"),
+    ),
+    TopicShare(("prices", "prescription", "costs", "seniors", "lower", "pay", "insulin", "pharma"), 0.17, 0.1),
 )
 
 WORDS = tuple(
@@ -264,8 +273,7 @@ REPORT = Report(
     budget=Budget(max_keywords=20, max_posts=12_000),
     activity=ACTIVITY,
     words=WORDS,
-    current_topics=CURRENT_TOPICS,
-    proposed_topics=PROPOSED_TOPICS,
+    topics=TOPICS,
     comparison=COMPARISON,
     settings={"novelty": "0.5", "anchor": "0.5", "topics": "5", "window": "7 days", "posts read": "93,214"},
 )

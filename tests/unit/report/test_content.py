@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from klda.advice.proposal import Proposal
+from klda.advice.topics import TopicShare
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, Ragged, offsets
 from klda.corpus.matching import Matcher
 from klda.corpus.posts import PostTable, microseconds
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
-from klda.report.content import Topic, activity_in, report_of, word_changes
-from klda.report.topics import topics_of
+from klda.report.content import activity_in, report_of, word_changes
+from klda.report.topics import topics_between
 from klda.types import Budget, KeywordSet, Post, Window
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
@@ -97,13 +98,11 @@ def test_keywords_the_corpus_was_not_matched_against_are_matched_now() -> None:
 
 def test_a_report_carries_what_the_caller_adds() -> None:
     proposal = Proposal("klda", KeywordSet.of("health", "drug"), keep=KeywordSet.of("health"))
-    topic = Topic(1.0, ("care",))
-    report = report_of(
-        proposal, CORPUS, budget=Budget(max_posts=9), current_topics=[topic], settings={"novelty": "0.5"}
-    )
+    topic = TopicShare(("care",), 1.0, 1.0)
+    report = report_of(proposal, CORPUS, budget=Budget(max_posts=9), topics=[topic], settings={"novelty": "0.5"})
     assert report.title == "Keywords for health, drug"
     assert report.windows == (START, START + WEEK)
-    assert (report.budget.max_posts, report.current_topics, report.settings) == (9, (topic,), {"novelty": "0.5"})
+    assert (report.budget.max_posts, report.topics, report.settings) == (9, (topic,), {"novelty": "0.5"})
 
 
 def test_a_proposal_without_keywords_is_refused() -> None:
@@ -112,11 +111,20 @@ def test_a_proposal_without_keywords_is_refused() -> None:
 
 
 def test_words_of_topics_are_keywords_of_neither_list() -> None:
-    corpus = corpus_of((TEXTS[0] * 10, TEXTS[1] * 10), CANDIDATES)
+    corpus = corpus_of((TEXTS[0] * 20, TEXTS[1] * 20), CANDIDATES)
     health, both = KeywordSet.of("health"), KeywordSet.of("health", "mask")
-    alone, beside = (
-        {word for topic in topics_of(corpus, health, beside=other, n_topics=2, n_words=3) for word in topic.words}
-        for other in (KeywordSet(), both)
-    )
-    assert "mask" in alone
-    assert "mask" not in beside
+    found, note = topics_between(Proposal("klda", health, keep=health, add=both - health), corpus)
+    words = {word for topic in found for word in topic.words}
+    assert note is None
+    assert {"care", "supplies"} <= words
+    assert not {"health", "mask"} & words
+    assert sum(topic.now for topic in found) == pytest.approx(1)
+    assert sum(topic.then for topic in found) == pytest.approx(1)
+
+
+def test_few_posts_have_no_topics_and_the_report_says_why() -> None:
+    health = KeywordSet.of("health")
+    found, note = topics_between(Proposal("klda", health, keep=health), CORPUS)
+    assert found == ()
+    assert note is not None
+    assert "fewer than 20 recent posts" in note

@@ -103,7 +103,7 @@ def test_every_part_of_the_sample_is_on_the_page() -> None:
     for text in ("11,150", "10,100–12,400", "6 April 2020", "16%", *REPORT.proposal.notes, "7 of 10", "93,214"):
         assert text in page.text
     assert {name.removeprefix("spec-") for name in page.specs} == {
-        *("expected", "current", "proposed", "words", "evolution", "collected", "frontier")
+        *("expected", "topics", "words", "evolution", "collected", "frontier")
     }
 
 

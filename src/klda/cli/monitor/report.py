@@ -10,19 +10,27 @@ from klda.cli.progress import progress_bar
 
 def report(name: Name, proposal: ProposalId = None, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Write a report on a proposal into the monitor's folder; it goes when a post in it is deleted at its source."""
+    from klda.monitor.choices import with_choices
     from klda.monitor.decide import chosen
     from klda.monitor.learning import learning
     from klda.monitor.monitor import opened
     from klda.monitor.reports import report_path, report_window
-    from klda.report.content import report_of
-    from klda.report.html import write
+    from klda.report.advice import write_report
 
     with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:
         saved = chosen(monitor, proposal)
         corpus = learning(monitor, report_window(monitor, saved), progress=progress).corpus
         path, settings = report_path(monitor, saved), monitor.settings
         path.parent.mkdir(exist_ok=True)
-        write(report_of(saved.proposal, corpus, subject=settings.subject, budget=settings.budget.budget()), path)
+        write_report(
+            with_choices(monitor, saved),
+            corpus,
+            path,
+            subject=settings.subject,
+            budget=settings.budget.budget(),
+            seed=settings.seed,
+            progress=progress,
+        )
     if output is Format.json:
         print_json({"proposal": saved.id, "path": str(path)})
         return

@@ -1,63 +1,57 @@
-"""The topics of one keyword list: share and first words, with the words that another list does not have."""
+"""Topics under two lists: the share of each today and, predicted, with the proposed list; and its words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import altair as alt
 
+from klda.advice.topics import TopicShare
 from klda.report.charts.theme import LIGHT, Spec, finished
-from klda.report.content import Topic
 
-MOST_WORDS = 6
+ROW = 78
+"""Height of a topic: a line of words, two bars, a line of new words."""
 
 
-def topics(
-    these: Sequence[Topic],
-    others: Sequence[Topic],
-    *,
-    side: Literal["current", "proposed"],
-) -> Spec:
-    """A bar for each topic with its words above and, below, those that are in no topic of the other list.
-
-    Both sides share one scale, so that the bars compare.
-    """
-    largest = max((topic.share for topic in [*these, *others]), default=1.0)
-    elsewhere = {word for topic in others for word in topic.words}
-    rows = []
-    for number, topic in enumerate(these, start=1):
-        words = topic.words[:MOST_WORDS]
-        alone = [word for word in words if word not in elsewhere] if others else []
-        rows.append(
-            {
-                "topic": number,
-                "share": topic.share,
-                "words": ", ".join(words),
-                "alone": "only here: " + ", ".join(alone) if alone else "",
-            }
-        )
-    colour = LIGHT["add"] if side == "proposed" else LIGHT["drop"]
+def topics(found: Sequence[TopicShare]) -> Spec:
+    """Two bars for each topic, today's above, with its words over them and new words below."""
+    largest = max((max(topic.now, topic.then) for topic in found), default=1.0)
+    rows = [
+        {
+            "topic": number,
+            "today": topic.now,
+            "proposed": topic.then,
+            "words": ", ".join(topic.words),
+            "new": "new: " + ", ".join(topic.arriving) if topic.arriving else "",
+        }
+        for number, topic in enumerate(found, start=1)
+    ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("topic:O", axis=None, scale=alt.Scale(padding=0.1)),
         tooltip=[
-            alt.Tooltip("words:N"),
-            alt.Tooltip("share:Q", title="share of posts", format=".0%"),
+            alt.Tooltip("words:N", title="topic"),
+            alt.Tooltip("today:Q", title="share of posts today", format=".0%"),
+            alt.Tooltip("proposed:Q", title="predicted share, proposed list", format=".0%"),
         ],
     )
     fits = alt.ExprRef("width - 4")
-    bars = base.mark_bar(height=10, cornerRadius=2, color=LIGHT["keep"], opacity=0.85).encode(
-        x=alt.X("share:Q", axis=None, stack=None, scale=alt.Scale(domain=[0, largest * 1.16], nice=False))
+    words = base.mark_text(align="left", dy=-26, fontSize=13, limit=fits).encode(x=alt.value(0), text="words:N")
+    new = base.mark_text(align="left", dy=26, fontSize=11, fill=LIGHT["add"], limit=fits).encode(
+        x=alt.value(0), text="new:N"
     )
-    shares = base.mark_text(align="left", dx=6, fontSize=11, fill=LIGHT["soft"]).encode(
-        x="share:Q", text=alt.Text("share:Q", format=".0%")
-    )
-    words_above = base.mark_text(align="left", dy=-17, fontSize=13, limit=fits).encode(x=alt.value(0), text="words:N")
-    alone_below = base.mark_text(align="left", dy=15, fontSize=11, fill=colour, limit=fits).encode(
-        x=alt.value(0), text="alone:N"
-    )
+    layers = [words, new]
+    for field, name, place, colour in (
+        ("today", "today", -8, LIGHT["keep"]),
+        ("proposed", "predicted", 8, LIGHT["add"]),
+    ):
+        length = alt.X(f"{field}:Q", axis=None, stack=None, scale=alt.Scale(domain=[0, largest * 1.3], nice=False))
+        label = alt.ExprRef(f"format(datum.{field}, '.0%') + ' {name}'")
+        layers += [
+            base.mark_bar(height=10, yOffset=place, cornerRadius=2, color=colour, opacity=0.85).encode(x=length),
+            base.mark_text(align="left", dx=6, dy=place, fontSize=11, fill=LIGHT["soft"], text=label).encode(x=length),
+        ]
     return finished(
-        alt.layer(bars, shares, words_above, alone_below),
-        describe=f"{len(these)} topics of the {side} list with their first words and share of posts",
-        height=60 * len(rows),
+        alt.layer(*layers),
+        describe=f"{len(rows)} topics with their words, their share of posts today and with the proposed list",
+        height=ROW * len(rows),
     )

@@ -110,6 +110,7 @@ class TopicShareAnswer(Answer):
     words: list[str]
     now: float
     then: float
+    arriving: list[str] = Field(description="Words that the other list brings into the topic.")
 
 
 class OutlookAnswer(Answer):

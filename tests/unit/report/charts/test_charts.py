@@ -19,20 +19,18 @@ from klda.report.charts.words import words
 from klda.report.content import Activity
 from tests.unit.report.sample import (
     ACTIVITY,
-    CURRENT_TOPICS,
     FRONTIER,
     NEXT_LIST,
     PROPOSAL,
-    PROPOSED_TOPICS,
     REASONS,
+    TOPICS,
     WORDS,
 )
 
 ACTIONS = {reason.keyword.text: reason.action for reason in REASONS}
 SPECS = {
     "expected": expected(REASONS, PROPOSAL.expected_posts, 12_000),
-    "current": topics(CURRENT_TOPICS, PROPOSED_TOPICS, side="current"),
-    "proposed": topics(PROPOSED_TOPICS, CURRENT_TOPICS, side="proposed"),
+    "topics": topics(TOPICS),
     "words": words(WORDS),
     "evolution": evolution(ACTIVITY, ACTIONS, {"health": 5_000.0}),
     "collected": collected(ACTIVITY),
@@ -81,13 +79,16 @@ def test_expected_volume_has_every_keyword_the_list_and_the_budget() -> None:
     assert [row["posts"] for row in shown if "posts" in row] == [12_000]
 
 
-def test_topics_name_the_words_that_the_other_list_lacks() -> None:
-    assert rows(SPECS["proposed"])[3]["alone"].startswith("only here: kits, labs")
-    assert rows(SPECS["current"])[4]["alone"].startswith("only here: addiction")
+def test_each_topic_has_its_share_under_both_lists_and_its_new_words() -> None:
+    shown = rows(SPECS["topics"])
+    assert [(row["today"], row["proposed"]) for row in shown] == [(topic.now, topic.then) for topic in TOPICS]
+    assert shown[3]["new"].startswith("new: kits, labs")
+    assert shown[4]["new"] == ""  # no word of it is new
 
 
-def test_both_sides_of_the_topics_share_one_scale() -> None:
-    scales = [SPECS[side]["layer"][0]["encoding"]["x"]["scale"] for side in ("current", "proposed")]
+def test_both_bars_of_a_topic_share_one_scale() -> None:
+    scales = [layer["encoding"]["x"]["scale"] for layer in SPECS["topics"]["layer"] if layer["mark"]["type"] == "bar"]
+    assert len(scales) == 2
     assert scales[0] == scales[1]
 
 
