@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klda.advice.assemble import assemble
-from klda.advice.choices import Choices, Seen, frontier_of, outlook_words
+from klda.advice.choices import Choices, frontier_of, outlook_words, with_words
 from klda.advice.choose import DIAL, Scores, covered_by, worth
 from klda.advice.constants import LEAST_RELEVANCE, ROOM, SHORTLIST
 from klda.advice.evidence import Evidence
 from klda.advice.features import Features, features_of
 from klda.advice.prediction import Fit, predicted_words, train_model
 from klda.advice.proposal import Proposal
-from klda.advice.reasons import explained, findings_of, notes_on
 from klda.advice.relevance import relevance
+from klda.advice.spelling import no_post_has
 from klda.advice.terms import Terms, terms_of
+from klda.advice.verdicts import explained, findings_of, notes_on, only_common
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, TrainingError
 from klda.selection.arrays import Floats, Ints
@@ -47,6 +48,8 @@ class Situation:
     """The subject in words, where somebody said it."""
     candidates: KeywordSet = KeywordSet()
     """The only words that may be added; without any, every word of recent posts may."""
+    asked: KeywordSet = KeywordSet()
+    """Words that somebody asks about: they are weighed, however rare or unlikely."""
     novelty: float = 0.5
     top: int = 2
     """Words that are named for each current keyword."""
@@ -142,13 +145,11 @@ def advise(
     `predict` gives the words (Q, V) that each candidate of a corpus will bring, for what-if; recent counts do without.
     """
     progress("looking at words", 0, 3)
-    first = situation.founding or situation.history.history[0]
-    extra = first | situation.budget.required | situation.candidates
+    extra = _named(situation)
     terms = terms_of(situation.history, situation.current, extra - situation.current)
     progress("looking at words", 1, 3)
     if not terms.posts[:, : terms.n_current].nnz and not terms.earlier[: terms.n_current].any():
-        names = ", ".join(situation.current.texts)
-        raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
+        raise DataError(no_post_has(situation.current, situation.history.vocabulary))
     features, chance = judged(
         terms,
         situation.history.vocabulary.language,
@@ -159,7 +160,7 @@ def advise(
     progress("looking at words", 2, 3)
     columns = _shortlist(situation, terms, features, chance, extra)
     wanted = KeywordSet(tuple(terms.keywords[c] for c in columns.tolist()))
-    evidence = Evidence.of(situation.history, situation.current, wanted, situation.budget)
+    evidence = Evidence.of(situation.history, situation.current, wanted, situation.budget, situation.sample_share)
     at = _positions(evidence.candidates, terms, columns)
     scores = Scores(
         chance=chance[at],
@@ -169,14 +170,15 @@ def advise(
         current=evidence.current,
         outside_known=features.outside_known,
     )
-    budget = with_room(situation.budget, len(situation.current))
-    limits = evidence.limits(budget)
+    limits = evidence.limits(with_room(situation.budget, len(situation.current)))
+    if only_common(evidence):
+        limits = replace(limits, max_keywords=len(np.union1d(evidence.current, limits.required)))
     sets = tuple(scores.choose(limits, float(setting)) for setting in DIAL)
     chosen = scores.choose(limits, situation.novelty)
     check_some(chosen)
     findings = findings_of(evidence, features.take(at), scores)
     order = np.lexsort((-features.new[at], -scores.chance))
-    notes = notes_on(evidence, terms, chosen, features.outside_known)
+    notes = notes_on(evidence, terms, scores, limits, chosen)
     predicted = None
     if predict is not None:
         try:
@@ -199,8 +201,9 @@ def advise(
         findings=findings,
         frequency=evidence.frequency,
         volume=evidence.volume,
-        seen=Seen.of(evidence.history),
+        seen=evidence.seen,
         length=evidence.length,
+        ask=lambda words: _choices_with(situation, words),
     )
     progress("looking at words", 3, 3)
     proposal = assemble(
@@ -209,11 +212,22 @@ def advise(
         chosen=chosen,
         ranked=order,
         per_keyword=_per_keyword(evidence, features.take(at), order, situation.top),
-        findings=explained(findings, scores, limits, chosen),
+        findings=with_words(choices, explained(findings, scores, limits, chosen)),
         frontier=frontier_of(choices),
         notes=notes,
     )
     return replace(proposal, choices=choices)
+
+
+def _named(situation: Situation) -> KeywordSet:
+    """Words that are weighed whatever posts say: the first keywords and those that came since, required and asked ones.
+
+    Which of them was active tells which posts a list brought.
+    """
+    named = situation.founding or situation.history.history[0]
+    for active in () if len(situation.candidates) else situation.history.history:
+        named = named | active
+    return named | situation.budget.required | situation.candidates | situation.asked
 
 
 def judged(
@@ -247,6 +261,13 @@ def with_room(budget: Budget, n_current: int) -> Budget:
     13
     """
     return budget if budget.max_keywords is not None else replace(budget, max_keywords=n_current + ROOM)
+
+
+def _choices_with(situation: Situation, words: KeywordSet) -> Choices:
+    """The same choices with further words to choose from."""
+    choices = advise(replace(situation, asked=situation.asked | words)).choices
+    assert choices is not None
+    return choices
 
 
 def _shortlist(situation: Situation, terms: Terms, features: Features, chance: Floats, extra: KeywordSet) -> Ints:

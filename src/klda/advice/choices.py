@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import NamedTuple
@@ -16,14 +16,12 @@ from klda.advice.assemble import Finding, reasons_for
 from klda.advice.choose import Scores
 from klda.advice.evidence import Evidence, columns_of, limits_of
 from klda.advice.proposal import Example, FrontierPoint, Reason
-from klda.advice.reasons import explained
+from klda.advice.verdicts import explained
+from klda.advice.volume import Seen
 from klda.advice.word_counts import keyword_word_counts, word_counts
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged
 from klda.errors import DataError, SettingError
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.budget import Limits, check_some
-from klda.selection.forecast import forecast_posts
 from klda.selection.high_frequency import gained_words, high_frequency_threshold, lost_words
 from klda.selection.interval import Interval
 from klda.selection.word_distribution import from_counts, mixture
@@ -36,56 +34,8 @@ HALF_LIFE = 0.7
 """Windows after which a post counts half for the words that a list is said to bring; those of `counting`."""
 SMOOTHING = 100.0
 """Tokens of background that these words are mixed with."""
-SHOWN_WORDS = 12
-"""Words that an outlook names of each kind."""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """Posts of past windows by the candidates that they carry; posts that carry the same ones are one pattern."""
-
-    pattern: Ints  # (entries,)
-    keyword: Ints  # (entries,)
-    posts: Floats  # (patterns, T)
-    whole: bool = False
-    """Whether posts without a current keyword are among them as often as they occur, so that to count is to know."""
-
-    @classmethod
-    def of(cls, history: Corpus, weights: Floats | None = None, *, whole: bool = False) -> Seen:
-        """The posts of a history, each counted by its weight (D,)."""
-        at, first = patterns(history.observed)
-        posts = np.zeros((len(first), history.n_windows))
-        np.add.at(posts, (at, history.documents.window), 1.0 if weights is None else weights)
-        carried = history.observed.take(first)
-        return cls(carried.rows, carried.values.astype(np.int64), posts, whole)
-
-    def with_any(self, columns: Ints) -> Bools:
-        """Which patterns carry at least one of these candidates. # (patterns,)"""
-        carried = np.zeros(len(self.posts), dtype=np.bool_)
-        carried[self.pattern[np.isin(self.keyword, columns)]] = True
-        return carried
-
-    def together(self, columns: Ints) -> Floats:
-        """Posts of each window that carry any of these candidates. # (T,)"""
-        return np.asarray(self.posts[self.with_any(columns)].sum(axis=0))
-
-    def each(self, n_candidates: int) -> Floats:
-        """Posts of each window that carry each candidate. # (Q, T)"""
-        counts = np.zeros((n_candidates, self.posts.shape[1]))
-        np.add.at(counts, self.keyword, self.posts[self.pattern])
-        return counts
-
-
-def patterns(observed: Ragged) -> tuple[Ints, Ints]:
-    """The pattern of each document, and the first document of each pattern. # (D,), (patterns,)
-
-    >>> patterns(Ragged.of([[0, 1], [1], [0, 1]]))
-    (array([0, 1, 0]), array([0, 1]))
-    """
-    numbers: dict[bytes, int] = {}
-    at = [numbers.setdefault(observed[row].tobytes(), len(numbers)) for row in range(len(observed))]
-    found = np.array(at, dtype=np.int64)
-    return found, np.unique(found, return_index=True)[1]
+SHOWN_WORDS, REASON_WORDS = 12, 6
+"""Words that an outlook and a reason name of each kind."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +77,8 @@ class Choices:
     topics: Topics | None = None
     is_own: bool = True
     """Whether the proposal was chosen by this very dial; other policies choose otherwise, and leave only what-if."""
+    ask: Callable[[KeywordSet], Choices] | None = field(default=None, compare=False, repr=False)
+    """Looks further words up in the posts, where these are at hand."""
 
     def examples(self, column: int) -> tuple[Example, ...]:  # noqa: ARG002
         """None: posts are not kept here, so that one that is deleted is gone."""
@@ -136,19 +88,14 @@ class Choices:
         """The candidates at these columns, in that order."""
         return KeywordSet(tuple(self.candidates[int(column)] for column in columns))
 
+    @property
+    def at_least(self) -> bool:
+        """Whether added words bring posts besides that nobody has seen."""
+        return not self.scores.outside_known
+
     def expected_posts(self, columns: Ints) -> Estimate:
         """Posts that these candidates together are expected to bring in the next window."""
-        found = forecast_posts(self.seen.together(columns)[None, :]).at(0)
-        scale = 1.0
-        if not self.seen.whole:  # a filter let nothing else in: the mean holds what it missed, too
-            mean = self.scores.union.posts(columns)
-            scale = mean / found.mean if found.mean else 1.0
-            found = Estimate(mean / scale, found.low, found.high)
-        return Estimate(*(round(value * scale, 1) for value in (found.mean, found.low, found.high)))
-
-    def with_sample(self, seen: Seen) -> Choices:
-        """The same choices, with posts counted anew where an unfiltered sample tells what the filter misses."""
-        return replace(self, seen=seen, volume=forecast_posts(seen.each(len(self.candidates))))
+        return self.seen.expected(columns)
 
 
 @dataclass(frozen=True)
@@ -196,6 +143,10 @@ class Outlook:
     """The limit that it breaks, in words."""
     held: Mapping[str, str] = field(default_factory=dict)
     """Those of its keywords that a proposal would hold back, and why."""
+    reasons: tuple[Reason, ...] = ()
+    """What is known of each of its keywords: posts, how many of them are new, and relevance."""
+    unknown: tuple[str, ...] = ()
+    """Its keywords that no known post has."""
 
 
 def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> Selection:
@@ -213,7 +164,9 @@ def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> 
         keep=wanted & current,
         add=wanted - current,
         drop=current - wanted,
-        reasons=reasons_for(choices, chosen, said, {}, required=limits.required),
+        reasons=reasons_for(
+            choices, chosen, with_words(choices, said), {}, required=limits.required, at_least=choices.at_least
+        ),
         expected_posts=choices.expected_posts(chosen),
         retention=score.retention,
         new_ground=score.new_ground,
@@ -263,14 +216,16 @@ def outlook_words(evidence: Evidence, words: Floats | None = None) -> OutlookWor
 
 
 def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
-    """What any list of candidates would bring; a word that is not among them cannot be weighed."""
-    given = KeywordSet.of(*keywords)
-    unknown = given - choices.candidates
-    if unknown:
-        names = ", ".join(unknown.texts)
-        raise DataError(f"{names}: not among the candidates of this proposal, so nothing is known of it")
+    """What any list would bring. A word that is no candidate is looked up in the posts, where they are at hand."""
+    given = choices.candidates.spell(KeywordSet.of(*keywords))
     if not given:
-        raise DataError("an empty list brings nothing; tick at least one keyword")
+        raise DataError("an empty list brings nothing; name at least one keyword")
+    others = given - choices.candidates
+    if others and choices.ask is None:
+        names = ", ".join(others.texts)
+        raise DataError(f"{names}: no candidate of this proposal, and its posts are not at hand; make a new proposal")
+    if others and choices.ask is not None:
+        choices = choices.ask(others)
     columns = columns_of(choices.candidates, given)
     score = choices.scores.score(columns)
     now, then = _brought(choices, choices.current), _brought(choices, columns)  # (W,) each
@@ -279,6 +234,7 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
     dropped = np.setdiff1d(choices.current, columns)
     lost = lost_words(now, then, choices.threshold) if len(dropped) else dropped  # added words take nothing away
     said = explained(choices.findings, choices.scores, choices.limits, columns[np.isin(columns, choices.current)])
+    weighed = with_words(choices, dict(enumerate(choices.findings)))
     doubted = [c for c in columns.tolist() if c not in choices.current and said[c].code == "not_added"]
     return Outlook(
         keywords=choices.keywords(columns),
@@ -291,7 +247,24 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
         topics=_topics(choices, columns),
         over=choices.limits.over(columns, score.posts, len(choices.candidates)),
         held={choices.candidates[c].text: said[c].text for c in doubted},
+        reasons=reasons_for(choices, columns, weighed, {}, required=columns[:0], at_least=choices.at_least),
+        unknown=tuple(choices.candidates[c].text for c in columns.tolist() if not choices.volume.mean[c]),
     )
+
+
+def with_words(choices: Choices, findings: Mapping[int, Finding]) -> dict[int, Finding]:
+    """The findings with the words that each candidate brings more often than the current list does."""
+    now = _brought(choices, choices.current)
+    hidden = choices.own[choices.current].any(axis=0) | np.array([not word for word in choices.vocabulary])
+
+    def brought(column: int) -> tuple[str, ...]:
+        gained = gained_words(now, choices.words[column], choices.threshold)
+        return _shown(choices, gained, hidden | choices.own[column])[:REASON_WORDS]
+
+    return {
+        column: finding if column in choices.current else replace(finding, gained=brought(column))
+        for column, finding in findings.items()
+    }
 
 
 def _brought(choices: Choices, columns: Ints) -> Floats:

@@ -97,6 +97,8 @@ class Scores:
             best = int(np.where(may, value, -np.inf).argmax())
             chosen = np.append(chosen, best)
             candidates[best] = False
+        for column in np.setdiff1d(self._silent(), chosen).tolist():  # they cost nothing, where there is room left
+            chosen = self._joined(chosen, column, limits)
         # a narrow word that came before the wide one that covers it takes a place and brings nothing
         redundant = self._covered(chosen) - set(self.current.tolist()) - set(limits.required.tolist())
         return chosen[~np.isin(chosen, list(redundant))]
@@ -105,6 +107,7 @@ class Scores:
         """Which words do not belong on a list: current ones are held to less, because people chose them. # (Q,)"""
         least = np.full(len(self.chance), LEAST_RELEVANCE)
         least[self.current] = LEAST_KEPT if self.outside_known else 0.0
+        least[self._silent()] = 0.0
         return np.asarray(self.chance < least)
 
     def _kept(self, limits: Limits) -> Ints:
@@ -112,7 +115,12 @@ class Scores:
         belongs = (self.chance[self.current] >= LEAST_KEPT) | (not self.outside_known)
         if not belongs.any():
             belongs = self.chance[self.current] == self.chance[self.current].max(initial=0.0)
-        return np.setdiff1d(self.current[belongs], np.union1d(limits.forbidden, limits.required))
+        out = np.concatenate([limits.forbidden, limits.required, self._silent()])
+        return np.setdiff1d(self.current[belongs], out)
+
+    def _silent(self) -> Ints:
+        """Current keywords that no post has: nothing is known of them. # (n,)"""
+        return np.asarray(self.current[self.union.expected[self.current] == 0])
 
     def _first(self, columns: Ints) -> Floats:
         """The order in which current keywords take their places when there is not room for all. # (n,)"""

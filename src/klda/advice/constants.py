@@ -30,3 +30,12 @@ VOLUME_POWER = 0.15
 `good` 0.50, 0.49, 0.43, 0.37 with each subject left out; 0 found 0.43."""
 LARGEST_RISE = 1.4
 """Log ratio at which a rise counts no more for the dial: fourfold. Not tuned."""
+THIN_POSTS = 100
+"""Posts that say enough. With fewer that carry a keyword, more windows count as recent, words with two posts become
+candidates, and the advice is called uncertain; with fewer in all, what is rising is not known. Not tuned."""
+CLOSE_COMPANY = 0.5
+"""Share of a word's posts beside the list from which on a reason says so first: more often with it than without."""
+CLOSE_MEANING = 2.0
+"""Standard scores of meaning from which on a reason calls a word close in meaning: one word in forty."""
+RISING = 0.7
+"""Log ratio from which on a reason calls a word rising: twice its earlier share."""

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from klda.advice.choices import Choices, Topics, patterns
+from klda.advice.choices import Choices, Topics
+from klda.advice.volume import patterns
 from klda.corpus.corpus import Corpus
 from klda.model.coherence import leading_words
 from klda.model.lda import fit_lda

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
-from klda.advice.constants import FEWEST_POSTS, RECENT_WINDOWS
+from klda.advice.constants import FEWEST_POSTS, THIN_POSTS
+from klda.advice.volume import collected, recent_spans
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents
 from klda.corpus.matching import Matcher
@@ -35,8 +36,9 @@ class Terms:
     posts: csr_array  # (D, T)  1 where a recent post has a term
     words: csr_array  # (D, V)  1 where a recent post has a word
     own: csr_array  # (T, V)  the words that a term consists of
-    last: Bools  # (D,)  whether a post is of the last window
-    earlier: Floats  # (T,)  posts with the term before the last window; NaN where that is not counted
+    last: Bools  # (D,)  whether a post is of the last window, or of those that were pooled with it
+    collected: Bools  # (D,)  whether a keyword of the list brought a post, or one that was active in its window
+    earlier: Floats  # (T,)  posts with the term before these; NaN where that is not counted
     n_earlier: int
     n_windows: int
     """Recent windows."""
@@ -55,17 +57,19 @@ def terms_of(corpus: Corpus, current: KeywordSet, named: KeywordSet = KeywordSet
     """
     wanted = current | named
     matched = corpus if corpus.candidates == wanted else corpus.with_candidates(wanted)
-    recent = matched.span(max(0, matched.n_windows - RECENT_WINDOWS))
+    start, edge = recent_spans(matched, current)
+    recent = matched.span(start)
     inside, apart = recent.documents, recent.apart
     texts = corpus.posts.texts(np.concatenate([inside.post, apart.post]))
     n_words = len(corpus.vocabulary)
+    fewest = FEWEST_POSTS if len(recent.carrying(current)) >= THIN_POSTS else FEWEST_POSTS - 1
     words = vstack([_present(inside, n_words), _present(apart, n_words)], format="csr")
     carried = vstack([_carried(recent), csr_array((len(apart), len(wanted)), dtype=np.float32)], format="csr")
     count = np.asarray(words.sum(axis=0)).ravel()
     stems = corpus.vocabulary.words
-    usual = [w for w in np.flatnonzero(count >= FEWEST_POSTS).tolist() if w and NO_TERM.match(stems[w]) is None]
+    usual = [w for w in np.flatnonzero(count >= fewest).tolist() if w and NO_TERM.match(stems[w]) is None]
     singles = [corpus.vocabulary.keyword(int(w), FORMS_COVER) for w in usual]
-    phrases, phrase_posts, parts = _phrases(texts, corpus)
+    phrases, phrase_posts, parts = _phrases(texts, corpus, fewest)
     candidates = [*singles, *phrases]
     found, keep = _uncovered(candidates, Matcher(current, adjacent=corpus.adjacent))
     has_word = _rematched(hstack([words[:, usual], phrase_posts], format="csc"), candidates, found, keep, texts)
@@ -76,8 +80,8 @@ def terms_of(corpus: Corpus, current: KeywordSet, named: KeywordSet = KeywordSet
     kept = np.flatnonzero(keep)
     earlier = np.full(len(keywords), np.nan)
     n_earlier = 0
-    if matched.n_windows > 1:
-        before = matched.span(0, matched.n_windows - 1)
+    if edge:
+        before = matched.span(0, edge)
         n_earlier = len(before) + len(before.apart)
         earlier[: len(wanted)] = np.bincount(before.observed.values, minlength=len(wanted))
         said = sum(np.bincount(part.words, minlength=n_words) for part in (before.documents, before.apart))
@@ -90,7 +94,8 @@ def terms_of(corpus: Corpus, current: KeywordSet, named: KeywordSet = KeywordSet
         posts=hstack([carried, has_word], format="csr")[:, kept],
         words=words,
         own=_own_words(wanted, usual, parts, corpus)[kept],
-        last=np.concatenate([inside.window, apart.window]) == recent.n_windows - 1,
+        last=np.concatenate([inside.window, apart.window]) >= edge - start,
+        collected=np.concatenate([collected(recent, np.arange(len(current))), np.zeros(len(apart), dtype=np.bool_)]),
         earlier=earlier[kept],
         n_earlier=n_earlier,
         n_windows=recent.n_windows,
@@ -116,7 +121,7 @@ def _present(documents: Documents, n_words: int) -> csr_array:
     return found
 
 
-def _phrases(texts: list[str], corpus: Corpus) -> tuple[list[Keyword], csr_array, list[list[int]]]:
+def _phrases(texts: list[str], corpus: Corpus, fewest: int) -> tuple[list[Keyword], csr_array, list[list[int]]]:
     """Phrases of two and three words, the posts that have them side by side, and the words that they consist of."""
     tokens = tokens_of(cut(texts))
     distinct, values, rows = tokens.distinct, tokens.texts.values, tokens.texts.rows
@@ -129,7 +134,7 @@ def _phrases(texts: list[str], corpus: Corpus) -> tuple[list[Keyword], csr_array
         return [], csr_array((len(texts), 0), dtype=np.float32), []
     frequent = pl.DataFrame({"key": values[at].astype(np.int64) * n + values[at + 1], "row": rows[at]})
     frequent = frequent.unique(maintain_order=True)
-    often = frequent.group_by("key").len().filter(pl.col("len") >= FEWEST_POSTS)
+    often = frequent.group_by("key").len().filter(pl.col("len") >= fewest)
     if not len(often):
         return [], csr_array((len(texts), 0), dtype=np.float32), []
     frequent = frequent.join(often.select("key"), on="key")

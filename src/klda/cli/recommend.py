@@ -16,7 +16,7 @@ from klda.cli.progress import progress_bar, say
 from klda.policies.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.types import Estimate
 
-ORDER: tuple[Action, ...] = ("keep", "add", "drop", "hold")
+ORDER: tuple[Action, ...] = ("add", "drop", "keep", "hold")
 
 
 def recommend(
@@ -35,13 +35,14 @@ def recommend(
         str, typer.Option(help=f"Where candidates are looked for, with commas: {', '.join(SOURCES)}.")
     ] = ",".join(USUAL_SOURCES),
     sample: Annotated[
-        list[Path] | None, typer.Option(help="Files of an unfiltered sample, a place to look for candidates.")
+        list[Path] | None,
+        typer.Option(help="Files of an unfiltered sample of the stream: they show what your list misses."),
     ] = None,
     tagger: Annotated[Tagger, typer.Option(help="What tells nouns; spacy is an extra.")] = "pattern",
     window: o.WindowLength = "7d",
-    top: Annotated[int, typer.Option(min=1, help="Extensions listed for each current keyword.")] = 2,
+    top: Annotated[int, typer.Option(min=1, help="Words named for each current keyword (--format json).")] = 2,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Most keywords of the next list; ten more than now unless given.")
+        int | None, typer.Option(min=1, help="Most keywords of the next list; up to ten more than now unless given.")
     ] = None,
     max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that it may bring in a window.")] = None,
     max_terms: Annotated[int | None, typer.Option(min=1, help="Most surface forms in all, as platforms count.")] = None,
@@ -70,7 +71,8 @@ def recommend(
     address: o.Address = None,
     output: Annotated[ListFormat, typer.Option("--format", help="How to print the result.")] = ListFormat.table,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Also name the words that each keyword brings.")
+        bool,
+        typer.Option("--verbose", "-v", help="Also say what each added word extends and brings, and what is lost."),
     ] = False,
     seed: o.Seed = 0,
 ) -> None:
@@ -161,8 +163,9 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
         return
     reasons = sorted(proposal.reasons, key=lambda reason: ORDER.index(reason.action))
     if output is ListFormat.csv:
-        intervals = ("expected_posts", "posts_low", "posts_high", "divergence", "divergence_low", "divergence_high")
-        header = ("action", "keyword", "forms", "frequency", *intervals, "gained", "lost", "reason")
+        posts = ("expected_posts", "posts_low", "posts_high", "new_posts", "relevance")
+        measured = ("divergence", "divergence_low", "divergence_high", "gained", "lost")
+        header = ("action", "keyword", "forms", "frequency", *posts, *measured, "reason")
         print_csv(
             header,
             (
@@ -172,6 +175,8 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
                     " ".join(r.keyword.forms),
                     r.frequency,
                     *_rounded(r.expected_posts),
+                    r.new_posts,
+                    r.relevance,
                     *_rounded(r.divergence, 4),
                     ", ".join(r.gained),
                     ", ".join(r.lost),
@@ -186,25 +191,29 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
     out.print(proposal.headline, style="bold", markup=False, highlight=False)
     if proposal.known is not None:
         out.print(f"Read: {proposal.known}.", markup=False, highlight=False)
+    for note in proposal.notes:
+        out.print(f"Note: {note[:1].upper()}{note[1:]}", style="yellow", markup=False, highlight=False)
     rows = [_row(r, verbose) for r in reasons]
     window = f" for {proposal.window[:10]}" if proposal.window else ""
     print_table(f"Next keywords{window} ({proposal.policy})", ("", "keyword", "posts", "new", "why"), rows)
     if proposal.expected_posts is not None:
-        e = proposal.expected_posts
-        text = f"about {e.mean:,.0f} ({e.low:,.0f} to {e.high:,.0f}) a window"
+        e, often = proposal.expected_posts, proposal.known.often if proposal.known else "a window"
+        text = f"about {e.mean:,.0f} posts {often}, with 90% certainty {e.low:,.0f} to {e.high:,.0f}"
         if proposal.at_least:
-            text = f"at least {e.mean:,.0f} a window. This is a lower bound: no posts without your keywords are known"
-        out.print(f"Expected posts: {text}.", highlight=False)
-    for note in proposal.notes:
-        out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
+            text = f"at least {e.mean:,.0f} posts {often}"
+        out.print(f"The list will bring {text}.", markup=False, highlight=False)
 
 
 def _row(reason: Reason, verbose: bool) -> tuple[object, ...]:
     """A line of the table: what to do with a keyword, its posts, how many are new, and why."""
     posts = reason.expected_posts and round(reason.expected_posts.mean)
     new = None if reason.new_posts is None else round(reason.new_posts)
-    words = f" Brings {', '.join(reason.gained)}." if verbose and reason.gained else ""
-    return (reason.action, reason.keyword.text, posts, new, f"{reason.text}{words}")
+    said = [reason.text]
+    if verbose:
+        said += [f"Extends {reason.extends}."] if reason.extends and reason.action == "add" else []
+        said += [f"Brings {', '.join(reason.gained)}."] if reason.gained and reason.action == "add" else []
+        said += [f"Loses {', '.join(reason.lost)}."] if reason.lost else []
+    return (reason.action, reason.keyword.text, posts, new, " ".join(filter(None, said)))
 
 
 def _rounded(estimate: Estimate | None, digits: int | None = None) -> tuple[float | None, ...]:

@@ -18,9 +18,10 @@ from safetensors.numpy import save as packed
 
 from klda.advice.advise import Situation, advise
 from klda.advice.assemble import Finding
-from klda.advice.choices import Choices, Seen, Topics
+from klda.advice.choices import Choices, Topics
 from klda.advice.choose import Scores, covered_by
 from klda.advice.proposal import Proposal
+from klda.advice.volume import Seen, weights
 from klda.errors import DataError, FormatError
 from klda.monitor.learning import Learning
 from klda.monitor.monitor import Monitor
@@ -30,7 +31,7 @@ from klda.selection.interval import Interval
 from klda.selection.overlap import UnionVolume
 from klda.types import Estimate, Keyword, KeywordSet
 
-VERSION = 2
+VERSION = 3
 KEPT = 12
 """Proposals whose choices are kept; older ones are decided long since."""
 
@@ -38,7 +39,7 @@ KEPT = 12
 def choices_of(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
     """What a proposal was chosen from, with all posts counted and with topics; None where nothing can be weighed.
 
-    Posts of the unfiltered sample count for what they stand for. Another policy than `klda` leaves no choices; what
+    Another policy than `klda` leaves no choices; what
     its candidates would bring is then weighed as `klda` does.
     """
     from klda.advice.last_topics import with_topics  # brings torch
@@ -47,10 +48,8 @@ def choices_of(proposal: Proposal, learning: Learning, settings: Settings) -> Ch
     if found is None:
         return None
     corpus = learning.corpus.with_candidates(found.candidates)
-    whole = learning.sample is not None
-    seen = Seen.of(corpus, learning.weights(corpus) if whole else None, whole=whole)
-    known = found.with_sample(seen) if whole else replace(found, seen=seen)
-    return with_topics(known, corpus, seed=settings.seed)
+    seen = Seen.of(corpus, weights(corpus, found.current, settings.sample or 1.0))
+    return with_topics(replace(found, seen=seen), corpus, seed=settings.seed)
 
 
 def _weighed(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
@@ -155,7 +154,6 @@ def _facts(choices: Choices) -> dict[str, Any]:
         "threshold": choices.threshold,
         "findings": [asdict(finding) for finding in choices.findings],
         "limits": [limits.max_keywords, limits.max_posts, limits.max_terms],
-        "whole": choices.seen.whole,
         "length": choices.length.total_seconds(),
         "topics": None if choices.topics is None else [list(words) for words in choices.topics.words],
     }
@@ -195,7 +193,7 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         findings=tuple(map(_finding, facts["findings"])),
         frequency=arrays["frequency"],
         volume=Interval(*arrays["volume"]),
-        seen=Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"], facts["whole"]),
+        seen=Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"]),
         length=timedelta(seconds=facts["length"]),
         topics=None if topics is None else Topics(tuple(map(tuple, topics)), arrays["topics.shares"]),
         is_own=facts["is_own"],

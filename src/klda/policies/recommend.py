@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from klda.advice.proposal import Proposal
 from klda.advice.protocol import Policy
+from klda.advice.spelling import no_post_has
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import merged
 from klda.corpus.posts import HasBatches, PostTable, unread
@@ -150,9 +151,8 @@ def recommend(
 def check(corpus: Corpus, current: KeywordSet) -> None:
     """Raises a `DataError` that says what is wrong with posts from which nothing can be advised."""
     carrying = corpus.carrying(current)
-    names = ", ".join(current.texts)
     if not len(carrying):
-        raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
+        raise DataError(no_post_has(current, corpus.vocabulary))
     every = merged(corpus.documents, corpus.apart)
     newest = int(every.time.argmax())
     latest = datetime.fromtimestamp(int(every.time[newest]) / 1e6, UTC)

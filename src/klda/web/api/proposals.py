@@ -36,6 +36,10 @@ class ReasonAnswer(BaseModel):
     forms: list[str] = Field(description="What is matched for it.")
     action: Literal["keep", "add", "drop", "hold"]
     text: str = Field(description="The reason in words.")
+    volume: str = Field(description="How many posts it brings, and how many of them are new, in words.")
+    code: str = Field(description="The reason for programs.")
+    relevance: float | None = Field(description="Probability that what it newly brings is on the subject.")
+    new_posts: float | None = Field(description="Of its expected posts, those that the current list does not bring.")
     expected_posts: EstimateAnswer | None = Field(description="In the next window.")
     gained: list[str]
     lost: list[str]
@@ -83,7 +87,7 @@ class ProposalAnswer(ProposalSummary):
     next: list[str] = Field(description="The list to use next.")
     window: str | None = Field(description="Start of the window that it is for.")
     expected_posts: EstimateAnswer | None
-    at_least: bool = Field(description="Whether added keywords bring posts besides that no list has shown.")
+    at_least: bool = Field(description="Whether numbers of posts are lower bounds.")
     reasons: list[ReasonAnswer]
     frontier: list[FrontierAnswer]
     notes: list[str]
@@ -255,6 +259,10 @@ def _reason(reason: Reason) -> ReasonAnswer:
         forms=list(reason.keyword.forms),
         action=reason.action,
         text=reason.text,
+        volume=reason.volume,
+        code=reason.code,
+        relevance=reason.relevance,
+        new_posts=reason.new_posts,
         expected_posts=_estimate(reason.expected_posts),
         gained=list(reason.gained),
         lost=list(reason.lost),
