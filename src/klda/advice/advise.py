@@ -20,6 +20,7 @@ from klda.advice.evidence import Evidence
 from klda.advice.features import Features, features_of
 from klda.advice.prediction import Fit, predicted_words, train_model
 from klda.advice.proposal import Proposal
+from klda.advice.reasons import note
 from klda.advice.relevance import relevance
 from klda.advice.spelling import no_post_has
 from klda.advice.terms import Terms, terms_of
@@ -183,8 +184,8 @@ def advise(
     if predict is not None:
         try:
             predicted = predict(evidence.history)
-        except TrainingError as error:
-            notes.append(f"The topic model could not be trained, so words are counted instead of predicted: {error}")
+        except TrainingError:
+            notes.append(note("no_model"))
     words = outlook_words(evidence, predicted)
     choices = Choices(
         candidates=evidence.candidates,

@@ -43,6 +43,7 @@ NOTES = {
     "only_common": "Nothing added, because your keywords are in posts on any subject. Name words of your subject.",
     "thin": "Only {n:,} posts carry a keyword. Treat this advice as a first guess.",
     "one_window": "Too few posts before the last window: what is rising is not known.",
+    "no_model": "The topic model could not be trained. The words that a list brings are counted, not predicted.",
     "common": "Common in posts on any subject: {words}. Such words say little about yours.",
     "list_only": "No posts without your keywords are known. Numbers of posts for new words are lower bounds.",
     "lower_bound": (

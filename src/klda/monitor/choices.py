@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from klda.advice.choose import Scores, covered_by
 from klda.advice.proposal import Proposal
 from klda.advice.volume import Seen, weights
 from klda.errors import DataError, FormatError
-from klda.monitor.learning import Learning
+from klda.monitor.learning import Learning, learning
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
 from klda.selection.budget import Limits
@@ -36,38 +36,57 @@ KEPT = 12
 """Proposals whose choices are kept; older ones are decided long since."""
 
 
-def choices_of(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
-    """What a proposal was chosen from, with all posts counted and with topics; None where nothing can be weighed.
+def choices_of(proposal: Proposal, known: Learning, settings: Settings) -> Choices | None:
+    """What a proposal was chosen from, with topics; None where nothing can be weighed.
 
-    Another policy than `klda` leaves no choices; what
-    its candidates would bring is then weighed as `klda` does.
+    Another policy than `klda` leaves no choices; what its candidates would bring is then weighed as `klda` does.
     """
-    from klda.advice.last_topics import with_topics  # brings torch
-
-    found = proposal.choices or _weighed(proposal, learning, settings)
-    if found is None:
+    if proposal.choices is not None:
+        return _with_topics(proposal.choices, known, settings)
+    try:
+        found = advise(_situation(proposal, known, settings, proposal.ranked - proposal.current)).choices
+    except DataError:  # the proposal stands without a what-if
         return None
-    corpus = learning.corpus.with_candidates(found.candidates)
-    seen = Seen.of(corpus, weights(corpus, found.current, settings.sample or 1.0))
-    return with_topics(replace(found, seen=seen), corpus, seed=settings.seed)
+    return None if found is None else _with_topics(replace(found, is_own=False), known, settings)
 
 
-def _weighed(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
-    situation = Situation(
-        history=learning.corpus,
+def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choices:
+    """The choices behind a proposal, which look further words up in the stored posts that it was made from."""
+
+    def ask(words: KeywordSet) -> Choices:
+        assert proposal.window is not None
+        end = datetime.fromisoformat(proposal.window)
+        last = monitor.windowing.holding(end - timedelta(microseconds=1))
+        known = learning(monitor, last)
+        situation = _situation(proposal, known, monitor.settings, choices.candidates - choices.keywords(choices.current))
+        found = advise(replace(situation, asked=words)).choices
+        assert found is not None
+        return _with_topics(replace(found, is_own=choices.is_own, novelty=choices.novelty), known, monitor.settings)
+
+    return choices if proposal.window is None else replace(choices, ask=ask)
+
+
+def _situation(proposal: Proposal, known: Learning, settings: Settings, candidates: KeywordSet) -> Situation:
+    """What the policy `klda` would know, choosing among these candidates alone."""
+    return Situation(
+        history=known.corpus,
         current=proposal.current,
         budget=settings.budget.budget(),
         founding=settings.first_keywords(),
         subject=settings.subject,
-        candidates=proposal.ranked - proposal.current,
+        candidates=candidates,
         novelty=settings.novelty,
         sample_share=settings.sample or 1.0,
+        use_vectors=bool(settings.policy_settings.get("use_vectors", True)),
     )
-    try:
-        weighed = advise(situation)
-    except DataError:  # the proposal stands without a what-if
-        return None
-    return None if weighed.choices is None else replace(weighed.choices, is_own=False)
+
+
+def _with_topics(choices: Choices, known: Learning, settings: Settings) -> Choices:
+    from klda.advice.last_topics import with_topics  # brings torch
+
+    corpus = known.corpus.with_candidates(choices.candidates)
+    seen = Seen.of(corpus, weights(corpus, choices.current, settings.sample or 1.0))
+    return with_topics(replace(choices, seen=seen), corpus, seed=settings.seed)
 
 
 def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:

@@ -159,12 +159,12 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
     if latest > datetime.now(UTC) + CLOCK_TOLERANCE:
         raise DataError(
             f"post {corpus.posts[int(every.post[newest])].id} is dated {latest:%Y-%m-%d %H:%M} UTC, in the future; "
-            "correct its time or leave it out"
+            "correct its time, or remove the post from the file"
         )
     texts = corpus.posts.texts(corpus.documents.post[carrying])
     if len(texts) > 1 and len(set(texts)) == 1:
         raise DataError(
-            f"all {len(texts):,} posts with a keyword have the same text; there is nothing to learn from them"
+            f"all {len(texts):,} posts with a keyword have the same text; give posts that say different things"
         )
 
 

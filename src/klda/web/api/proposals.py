@@ -103,7 +103,7 @@ class SelectionAnswer(BaseModel):
     add: list[str]
     drop: list[str]
     expected_posts: EstimateAnswer
-    retention: float = Field(description="Share of today's topics that it retains.")
+    retention: float = Field(description="Share of the posts of today's list that it still brings.")
     new_ground: float
     reasons: list[ReasonAnswer]
 
@@ -128,7 +128,9 @@ class OutlookAnswer(Answer):
     top: list[str] = Field(description="The words that it would bring most.")
     topics: list[TopicShareAnswer]
     over: str | None = Field(description="The limit that it breaks.")
-    held: dict[str, str] = Field(description="Keywords that a proposal would hold back, and why.")
+    held: dict[str, str] = Field(description="Keywords that a proposal would not add, and why.")
+    unknown: list[str] = Field(description="Keywords that no known post has.")
+    reasons: list[ReasonAnswer] = Field(description="What is known of each keyword: posts, new ones, relevance.")
 
 
 class DecisionForm(BaseModel):
@@ -174,7 +176,7 @@ def show_proposal(monitor: TheMonitor, proposal: ProposalId) -> ProposalAnswer:
 def dial(
     monitor: TheMonitor,
     proposal: ProposalId,
-    novelty: Annotated[float, Query(ge=0, le=1, description="0 keeps today's topics, 1 explores.")] = 0.5,
+    novelty: Annotated[float, Query(ge=0, le=1, description="0: close relatives of the list. 1: rising and new words.")] = 0.5,
     max_keywords: Limit = None,
     max_posts: Limit = None,
 ) -> SelectionAnswer:
@@ -190,8 +192,17 @@ def outlook(
     proposal: ProposalId,
     keyword: Annotated[list[Text], Query(min_length=1, max_length=1000, description="The list, one by one.")],
 ) -> OutlookAnswer:
-    """What any list of candidates would bring, at once."""
-    return OutlookAnswer.model_validate(what_if(weighable(monitor, the_proposal(monitor, proposal)), keyword))
+    """What any list would bring. A word that is no candidate is looked up in the posts."""
+    found = what_if(weighable(monitor, the_proposal(monitor, proposal)), keyword)
+    return OutlookAnswer(
+        **{name: getattr(found, name) for name in ("retention", "new_ground", "over")},
+        keywords=list(found.keywords.texts),
+        expected_posts=EstimateAnswer.model_validate(found.expected_posts),
+        **{name: list(getattr(found, name)) for name in ("gained", "lost", "top", "unknown")},
+        topics=[TopicShareAnswer.model_validate(topic) for topic in found.topics],
+        held=dict(found.held),
+        reasons=[_reason(reason) for reason in found.reasons],
+    )
 
 
 @router.post("/monitors/{name}/proposals/{proposal}/decision", responses=documented(409))
