@@ -14,6 +14,7 @@ import numpy as np
 
 from klda.advice.assemble import Finding, reasons_for
 from klda.advice.choose import Scores
+from klda.advice.constants import WORDS_HALF_LIFE, WORDS_SMOOTHING
 from klda.advice.evidence import Evidence, columns_of, limits_of
 from klda.advice.proposal import Example, FrontierPoint, Reason
 from klda.advice.verdicts import explained
@@ -30,10 +31,6 @@ from klda.types import Budget, Estimate, KeywordSet
 MOST_WORDS = 2_000
 """Words kept of the candidates' distributions: those that some candidate uses most. What is gained or lost is among
 the hundred most frequent of a keyword."""
-HALF_LIFE = 0.7
-"""Windows after which a post counts half for the words that a list is said to bring; those of `counting`."""
-SMOOTHING = 100.0
-"""Tokens of background that these words are mixed with."""
 SHOWN_WORDS, REASON_WORDS = 12, 6
 """Words that an outlook and a reason name of each kind."""
 
@@ -206,8 +203,10 @@ def outlook_words(evidence: Evidence, words: Floats | None = None) -> OutlookWor
     """
     history = evidence.history
     if words is None:
-        background = word_counts(history, HALF_LIFE) + 1.0
-        words = from_counts(keyword_word_counts(history, HALF_LIFE), background / background.sum(), SMOOTHING)
+        background = word_counts(history, WORDS_HALF_LIFE) + 1.0
+        words = from_counts(
+            keyword_word_counts(history, WORDS_HALF_LIFE), background / background.sum(), WORDS_SMOOTHING
+        )
     kept = np.sort(np.argsort(-words.max(axis=0), kind="stable")[:MOST_WORDS])
     own = np.zeros(words.shape, dtype=np.bool_)
     own[history.keyword_words.rows, history.keyword_words.values] = True

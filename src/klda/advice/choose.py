@@ -87,10 +87,10 @@ class Scores:
         candidates[self.current] = False
         candidates &= self.chance >= LEAST_RELEVANCE
         while candidates.any():
-            share = self.union.share(chosen)
-            new = share.added_posts if self.outside_known else self.union.expected
+            added = self.union.added(chosen)
+            new = added if self.outside_known else self.union.expected
             value = worth(self.chance, new, self.rise, novelty)
-            may = candidates & limits.room(chosen, share.posts, share.added_posts) & (value > 0) & (new > 0)
+            may = candidates & limits.room(chosen, self.union.posts(chosen), added) & (value > 0) & (new > 0)
             may[list(self._covered(chosen))] = False
             if not may.any():
                 break

@@ -163,7 +163,7 @@ class Proposal:
             return "Keep the list as it is."
         said = " and ".join(steps)
         then, now = self.expected_posts, self.posts_now
-        if then is None or now is None or (self.at_least and then.mean <= now.mean):
+        if then is None or now is None or (self.at_least and round(then.mean) <= round(now.mean)):
             return f"{said[0].upper()}{said[1:]}."
         about = "at least" if self.at_least else "about"
         often = self.known.often if self.known else "a window"

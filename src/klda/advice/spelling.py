@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from klda.advice.constants import FEWEST_POSTS, NEAR_SPELLING
 from klda.corpus.vocabulary import Vocabulary
 from klda.types import Keyword
-
-NEAREST = 0.8
-"""How alike two words must be, from 0 to 1 (difflib's ratio): one letter missing in seven is 0.92."""
-FREQUENT = 3
-"""Occurrences that a word needs to be meant: rarer ones are misspelt themselves."""
 
 
 def near_word(keyword: str, vocabulary: Vocabulary) -> tuple[str, int] | None:
@@ -26,9 +22,9 @@ def near_word(keyword: str, vocabulary: Vocabulary) -> tuple[str, int] | None:
         form: count
         for spelt, counts in zip(vocabulary.forms, vocabulary.form_counts, strict=True)
         for form, count in zip(spelt, counts, strict=True)
-        if count >= FREQUENT and form != typed and abs(len(form) - len(typed)) <= 2
+        if count >= FEWEST_POSTS and form != typed and abs(len(form) - len(typed)) <= 2
     }
-    found = get_close_matches(typed, forms, n=3, cutoff=NEAREST)
+    found = get_close_matches(typed, forms, n=3, cutoff=NEAR_SPELLING)
     return max(((form, forms[form]) for form in found), key=lambda pair: pair[1], default=None)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
-from klda.advice.constants import FEWEST_POSTS, THIN_POSTS
+from klda.advice.constants import FEW_POSTS, FEWEST_POSTS
 from klda.advice.volume import collected, recent_spans
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents
@@ -62,7 +62,7 @@ def terms_of(corpus: Corpus, current: KeywordSet, named: KeywordSet = KeywordSet
     inside, apart = recent.documents, recent.apart
     texts = corpus.posts.texts(np.concatenate([inside.post, apart.post]))
     n_words = len(corpus.vocabulary)
-    fewest = FEWEST_POSTS if len(recent.carrying(current)) >= THIN_POSTS else FEWEST_POSTS - 1
+    fewest = FEWEST_POSTS if len(inside) + len(apart) >= FEW_POSTS else FEWEST_POSTS - 1
     words = vstack([_present(inside, n_words), _present(apart, n_words)], format="csr")
     carried = vstack([_carried(recent), csr_array((len(apart), len(wanted)), dtype=np.float32)], format="csr")
     count = np.asarray(words.sum(axis=0)).ravel()

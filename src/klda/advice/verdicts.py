@@ -23,7 +23,7 @@ from klda.selection.budget import Limits
 def findings_of(evidence: Evidence, features: Features, scores: Scores) -> tuple[Finding, ...]:
     """The finding on every candidate, whatever list is chosen; `explained` says what a list makes of it."""
     current = evidence.current.tolist()
-    new = scores.union.share(evidence.current).added_posts if len(current) else scores.union.expected
+    new = scores.union.added(evidence.current)
     unseen = (new == 0) & (not scores.outside_known)  # that none was seen does not mean that there is none
     found = []
     for column in range(len(evidence.candidates)):
@@ -134,8 +134,7 @@ def _why_nothing(evidence: Evidence, terms: Terms, scores: Scores, limits: Limit
     likely = np.flatnonzero(free & ~scores.below() & (scores.union.expected > 0))
     if not len(likely):
         return note("nothing_likely", n=n_others)
-    share = scores.union.share(chosen)
-    brings = likely[share.added_posts[likely] > 0] if scores.outside_known else likely
+    brings = likely[scores.union.added(chosen)[likely] > 0] if scores.outside_known else likely
     if not len(brings):
         return note("nothing_new")
     first = brings[np.argsort(-scores.chance[brings], kind="stable")][:3]

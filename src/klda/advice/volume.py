@@ -97,8 +97,7 @@ class Seen:
         Late windows weigh more, as in the forecast; a thin last window is not all that is known.
         """
         usual = self.posts @ level_weights(self.posts.shape[1])  # (patterns,)
-        each = np.bincount(self.keyword, weights=usual[self.pattern], minlength=n_candidates).astype(np.float64)
-        return UnionVolume.of_patterns(usual, self.pattern, self.keyword, each)
+        return UnionVolume(usual, self.pattern, self.keyword, n_candidates)
 
     def expected(self, columns: Ints) -> Estimate:
         """Posts that these candidates together are expected to bring in the next window."""

@@ -62,7 +62,9 @@ def recommend(
     save: Annotated[Path | None, typer.Option(help="Also write the proposal as JSON, for klda rules.")] = None,
     language: o.Language = "en",
     only_language: o.OnlyLanguage = False,
-    min_count: o.MinCount = 3,
+    min_count: Annotated[
+        int, typer.Option(min=1, help="Rarer words share one placeholder; with 3, it is 2 below 1,000 posts.")
+    ] = 3,
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,

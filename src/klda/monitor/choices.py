@@ -27,8 +27,6 @@ from klda.monitor.learning import Learning, learning
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
 from klda.selection.budget import Limits
-from klda.selection.interval import Interval
-from klda.selection.overlap import UnionVolume
 from klda.types import Estimate, Keyword, KeywordSet
 
 VERSION = 3
@@ -58,7 +56,9 @@ def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choice
         end = datetime.fromisoformat(proposal.window)
         last = monitor.windowing.holding(end - timedelta(microseconds=1))
         known = learning(monitor, last)
-        situation = _situation(proposal, known, monitor.settings, choices.candidates - choices.keywords(choices.current))
+        situation = _situation(
+            proposal, known, monitor.settings, choices.candidates - choices.keywords(choices.current)
+        )
         found = advise(replace(situation, asked=words)).choices
         assert found is not None
         return _with_topics(replace(found, is_own=choices.is_own, novelty=choices.novelty), known, monitor.settings)
@@ -139,10 +139,6 @@ def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
         "current": choices.current,
         "scores.chance": scores.chance,
         "scores.rise": scores.rise,
-        "union.documents": scores.union.documents,
-        "union.pattern": scores.union.pattern,
-        "union.keyword": scores.union.keyword,
-        "union.expected": scores.union.expected,
         "limits.terms": limits.terms_of(len(choices.candidates)),
         "limits.required": limits.required,
         "limits.forbidden": limits.forbidden,
@@ -150,7 +146,6 @@ def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
         "words": choices.words.astype(np.float32),
         "own": choices.own,
         "frequency": choices.frequency,
-        "volume": np.stack([choices.volume.mean, choices.volume.low, choices.volume.high]),
         "seen.pattern": choices.seen.pattern,
         "seen.keyword": choices.seen.keyword,
         "seen.posts": choices.seen.posts,
@@ -179,10 +174,10 @@ def _facts(choices: Choices) -> dict[str, Any]:
 
 
 def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any]) -> Choices:
-    union = UnionVolume.of_patterns(*(arrays[f"union.{n}"] for n in ("documents", "pattern", "keyword", "expected")))
     candidates = KeywordSet(tuple(Keyword(text, tuple(forms)) for text, forms in facts["candidates"]))
     max_keywords, max_posts, max_terms = facts["limits"]
     topics = facts["topics"]
+    seen = Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"])
     return Choices(
         candidates=candidates,
         current=arrays["current"],
@@ -190,7 +185,7 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         scores=Scores(
             chance=arrays["scores.chance"],
             rise=arrays["scores.rise"],
-            union=union,
+            union=seen.union(len(candidates)),
             covers=covered_by(tuple(candidates)),
             current=arrays["current"],
             outside_known=facts["outside_known"],
@@ -211,8 +206,8 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         threshold=facts["threshold"],
         findings=tuple(map(_finding, facts["findings"])),
         frequency=arrays["frequency"],
-        volume=Interval(*arrays["volume"]),
-        seen=Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"]),
+        volume=seen.forecast(len(candidates)),
+        seen=seen,
         length=timedelta(seconds=facts["length"]),
         topics=None if topics is None else Topics(tuple(map(tuple, topics)), arrays["topics.shares"]),
         is_own=facts["is_own"],

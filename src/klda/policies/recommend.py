@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from klda.advice.constants import FEW_POSTS
 from klda.advice.proposal import Proposal
 from klda.advice.protocol import Policy
 from klda.advice.spelling import no_post_has
@@ -103,6 +104,8 @@ def recommend(
     if sample is not None:
         share = shown_share(corpus, sample, current)
         corpus = with_sample(corpus, sample)
+    if isinstance(policy, str) and model is None:
+        corpus = with_rare_words(corpus)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)
     check(corpus, current)
@@ -212,6 +215,17 @@ def with_sample(corpus: Corpus, sample: Corpus) -> Corpus:
         both, corpus.candidates, window=corpus.windowing, settings=corpus.settings, adjacent=corpus.adjacent
     )
     return joined.with_history(corpus.history) if joined.n_windows == corpus.n_windows else joined
+
+
+def with_rare_words(corpus: Corpus) -> Corpus:
+    """The corpus with words that occur twice, where it is so small that they count; else as it is."""
+    if corpus.settings.min_count != MIN_COUNT or len(corpus.posts) >= FEW_POSTS:
+        return corpus
+    settings = replace(corpus.settings, min_count=MIN_COUNT - 1)
+    richer = Corpus.from_posts(
+        corpus.posts, corpus.candidates, window=corpus.windowing, settings=settings, adjacent=corpus.adjacent
+    )
+    return richer.with_history(corpus.history) if richer.n_windows == corpus.n_windows else corpus
 
 
 def founding_setting(name: str, founding: KeywordSet | None) -> dict[str, KeywordSet]:

@@ -217,7 +217,9 @@ def test_nan_is_named_and_the_last_good_state_stays():
         if done == 5:
             trainer.state.parameters.theta.data[0] = torch.nan
 
-    with pytest.raises(TrainingError, match=r"training, iteration 6: keyword_prior.* not finite; fit again with a smaller step"):
+    with pytest.raises(
+        TrainingError, match=r"training, iteration 6: keyword_prior.* not finite; fit again with a smaller step"
+    ):
         trainer.run(save=lambda state: saved.append(copied(state.tensors())), progress=spoil)
     assert len(saved) == 2
     assert all(torch.isfinite(t).all() for t in saved[-1].values() if t.is_floating_point())

@@ -267,5 +267,5 @@ REPORT = Report(
     current_topics=CURRENT_TOPICS,
     proposed_topics=PROPOSED_TOPICS,
     comparison=COMPARISON,
-    settings={"novelty": "0.5", "anchor": "0.5", "topics": "5", "window": "7 days", "posts read": "93,214"},
+    settings={"novelty": "0.5", "topics": "5", "window": "7 days", "posts read": "93,214"},
 )

@@ -176,7 +176,9 @@ def show_proposal(monitor: TheMonitor, proposal: ProposalId) -> ProposalAnswer:
 def dial(
     monitor: TheMonitor,
     proposal: ProposalId,
-    novelty: Annotated[float, Query(ge=0, le=1, description="0: close relatives of the list. 1: rising and new words.")] = 0.5,
+    novelty: Annotated[
+        float, Query(ge=0, le=1, description="0: close relatives of the list. 1: rising and new words.")
+    ] = 0.5,
     max_keywords: Limit = None,
     max_posts: Limit = None,
 ) -> SelectionAnswer:
@@ -195,10 +197,15 @@ def outlook(
     """What any list would bring. A word that is no candidate is looked up in the posts."""
     found = what_if(weighable(monitor, the_proposal(monitor, proposal)), keyword)
     return OutlookAnswer(
-        **{name: getattr(found, name) for name in ("retention", "new_ground", "over")},
         keywords=list(found.keywords.texts),
+        retention=found.retention,
+        new_ground=found.new_ground,
+        gained=list(found.gained),
+        lost=list(found.lost),
+        top=list(found.top),
+        unknown=list(found.unknown),
+        over=found.over,
         expected_posts=EstimateAnswer.model_validate(found.expected_posts),
-        **{name: list(getattr(found, name)) for name in ("gained", "lost", "top", "unknown")},
         topics=[TopicShareAnswer.model_validate(topic) for topic in found.topics],
         held=dict(found.held),
         reasons=[_reason(reason) for reason in found.reasons],
