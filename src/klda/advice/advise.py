@@ -15,7 +15,7 @@ import numpy as np
 from klda.advice.assemble import assemble
 from klda.advice.choices import Choices, frontier_of, outlook_words, with_words
 from klda.advice.choose import DIAL, Scores, covered_by, worth
-from klda.advice.constants import LEAST_RELEVANCE, ROOM, SHORTLIST
+from klda.advice.constants import LEAST_RELEVANCE, ROOM, SHORTLIST, THIN_POSTS
 from klda.advice.evidence import Evidence
 from klda.advice.features import Features, features_of
 from klda.advice.prediction import Fit, predicted_words, train_model
@@ -26,8 +26,9 @@ from klda.advice.spelling import no_post_has
 from klda.advice.terms import Terms, terms_of
 from klda.advice.verdicts import explained, findings_of, notes_on, only_common
 from klda.corpus.corpus import Corpus
+from klda.corpus.stopwords import STOP_WORDS
 from klda.errors import DataError, TrainingError
-from klda.selection.arrays import Floats, Ints
+from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.budget import check_some
 from klda.types import Budget, KeywordSet, Progress, silent
 
@@ -170,6 +171,7 @@ def advise(
         covers=covered_by(tuple(evidence.candidates)),
         current=evidence.current,
         outside_known=features.outside_known,
+        unsure=evidence.current[unsure(terms, situation.history.vocabulary.language)],
     )
     limits = evidence.limits(with_room(situation.budget, len(situation.current)))
     if only_common(evidence):
@@ -248,7 +250,7 @@ def judged(
     features = features_of(terms, language, subject, use_vectors, sample_share=sample_share)
     chance = relevance(features)
     listed = chance[: terms.n_current]
-    trusted = (listed >= LEAST_RELEVANCE) | (listed == listed.max(initial=0.0))
+    trusted = (listed >= LEAST_RELEVANCE) | (listed == listed.max(initial=0.0)) | unsure(terms, language)
     if trusted.all():
         return features, chance
     features = features_of(terms, language, subject, use_vectors, trusted, sample_share)
@@ -284,6 +286,19 @@ def _shortlist(situation: Situation, terms: Terms, features: Features, chance: F
     best = [np.argsort(-np.where(free, score, -np.inf), kind="stable")[:SHORTLIST] for score in (value, rising)]
     others = np.unique(np.concatenate(best))
     return np.concatenate([np.arange(terms.n_current), np.flatnonzero(given), others[free[others]]])
+
+
+def unsure(terms: Terms, language: str) -> Bools:
+    """Current keywords beside which the rest of the list has too few recent posts to tell what it is about. # (n,)
+
+    A function word needs no posts to be told.
+    """
+    listed = terms.posts[:, : terms.n_current]
+    carried = np.asarray(listed.sum(axis=1)).ravel()  # (D,) keywords of each post
+    alone = np.asarray(listed.T @ (carried == 1)).ravel()  # (n,) posts that only this keyword brings
+    common = STOP_WORDS.get(language, frozenset())
+    plain = [keyword.text.casefold() not in common for keyword in terms.keywords[: terms.n_current]]
+    return np.asarray((np.count_nonzero(carried) - alone < THIN_POSTS) & np.array(plain, dtype=np.bool_))
 
 
 def _positions(candidates: KeywordSet, terms: Terms, columns: Ints) -> Ints:

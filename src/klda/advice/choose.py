@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -61,6 +61,9 @@ class Scores:
     """Whether posts without the list are known. Otherwise nobody sees what a word newly brings, nor how noisy a keyword
     is: words are weighed by all their posts, and no current keyword is dropped for its relevance."""
 
+    unsure: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # (u,)
+    """Current keywords that stay however unlikely: the rest of the list has too few posts to judge them by."""
+
     def score(self, columns: Ints) -> ListScore:
         """What a list brings."""
         today, posts = self.union.posts(self.current), self.union.posts(columns)
@@ -107,12 +110,13 @@ class Scores:
         """Which words do not belong on a list: current ones are held to less, because people chose them. # (Q,)"""
         least = np.full(len(self.chance), LEAST_RELEVANCE)
         least[self.current] = LEAST_KEPT if self.outside_known else 0.0
-        least[self._silent()] = 0.0
+        least[np.union1d(self._silent(), self.unsure)] = 0.0
         return np.asarray(self.chance < least)
 
     def _kept(self, limits: Limits) -> Ints:
         """Current keywords that may stay: all but forbidden ones and those that do not belong. # (n,)"""
         belongs = (self.chance[self.current] >= LEAST_KEPT) | (not self.outside_known)
+        belongs |= np.isin(self.current, self.unsure)
         if not belongs.any():
             belongs = self.chance[self.current] == self.chance[self.current].max(initial=0.0)
         out = np.concatenate([limits.forbidden, limits.required, self._silent()])

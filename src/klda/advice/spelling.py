@@ -22,7 +22,7 @@ def near_word(keyword: str, vocabulary: Vocabulary) -> tuple[str, int] | None:
         form: count
         for spelt, counts in zip(vocabulary.forms, vocabulary.form_counts, strict=True)
         for form, count in zip(spelt, counts, strict=True)
-        if count >= FEWEST_POSTS and form != typed and abs(len(form) - len(typed)) <= 2
+        if count >= FEWEST_POSTS and form != typed.lstrip("#$") and abs(len(form) - len(typed)) <= 2
     }
     found = get_close_matches(typed, forms, n=3, cutoff=NEAR_SPELLING)
     return max(((form, forms[form]) for form in found), key=lambda pair: pair[1], default=None)

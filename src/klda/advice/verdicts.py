@@ -83,6 +83,8 @@ def _code(features: Features, scores: Scores, column: int, listed: bool) -> str:
             return "kept_alone"
         if not scores.outside_known:
             return "kept_unknown"
+        if column in scores.unsure:
+            return "kept_unsure"
         if chance < LEAST_RELEVANCE:
             return "kept_doubt"
         return "kept_beside" if close else "kept"
@@ -120,7 +122,7 @@ def notes_on(evidence: Evidence, terms: Terms, scores: Scores, limits: Limits, c
 
 def only_common(evidence: Evidence) -> bool:
     """Whether every current keyword is a function word, *the* say, that tells no subject."""
-    return set(evidence.keywords(evidence.current).texts) <= _stop_words(evidence)
+    return {keyword.text.casefold() for keyword in evidence.keywords(evidence.current)} <= _stop_words(evidence)
 
 
 def _why_nothing(evidence: Evidence, terms: Terms, scores: Scores, limits: Limits, chosen: Ints) -> str:

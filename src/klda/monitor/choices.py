@@ -139,6 +139,7 @@ def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
         "current": choices.current,
         "scores.chance": scores.chance,
         "scores.rise": scores.rise,
+        "scores.unsure": scores.unsure,
         "limits.terms": limits.terms_of(len(choices.candidates)),
         "limits.required": limits.required,
         "limits.forbidden": limits.forbidden,
@@ -185,6 +186,7 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         scores=Scores(
             chance=arrays["scores.chance"],
             rise=arrays["scores.rise"],
+            unsure=arrays["scores.unsure"],
             union=seen.union(len(candidates)),
             covers=covered_by(tuple(candidates)),
             current=arrays["current"],

@@ -190,6 +190,28 @@ def test_a_language_without_vectors_gets_advice(language):
     assert "mask" in advice.next_keywords
 
 
+def test_a_misspelt_keyword_is_told_what_it_was_meant_to_be():
+    advice = recommend(posts(), ["mask", "maskk"])
+    assert any("'maskk'; did you mean mask" in note for note in advice.notes)
+    with pytest.raises(DataError, match="did you mean mask"):
+        recommend(posts(), ["maskk"])
+
+
+def test_a_large_keyword_beside_a_rare_one_is_not_dropped():
+    rare = [Post(f"rare{i}", MONDAY + timedelta(days=5 * i), f"a visor for number {i}") for i in range(4)]
+    other = [Post(f"other{i}", MONDAY + timedelta(hours=2 * i), f"dinner with friends {i}") for i in range(200)]
+    assert "mask" in recommend([*posts(200), *rare, *other], ["mask", "visor"]).keep
+
+
+def test_a_full_budget_is_why_nothing_is_added():
+    world = World(weeks=4, posts_per_week=800)
+    asked = {"keywords": world.best_keywords("health", 0, 3), "subject": "health", "use_vectors": False}
+    assert recommend(world, **asked).add
+    full = recommend(world, **asked, budget=3)
+    assert not full.add
+    assert any("the budget has no room. Raise it to add" in note for note in full.notes)
+
+
 def test_no_keywords_is_an_error():
     with pytest.raises(SettingError, match="at least one"):
         recommend(posts(), [], policy="counting")
