@@ -207,7 +207,7 @@ def test_a_full_budget_is_why_nothing_is_added():
     world = World(weeks=4, posts_per_week=800)
     asked = {"keywords": world.best_keywords("health", 0, 3), "subject": "health", "use_vectors": False}
     assert recommend(world, **asked).add
-    full = recommend(world, **asked, budget=3)
+    full = recommend(world, **asked, budget=2)
     assert not full.add
     assert any("the budget has no room. Raise it to add" in note for note in full.notes)
 
