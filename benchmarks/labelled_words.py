@@ -1,4 +1,4 @@
-"""Words whose share on the subject is known from labels: what the coefficients of relevance are fitted on, beside grades.
+"""Words whose share on the subject is known from labels: relevance is fitted on them, beside graded words.
 
 Subjects are groups of subreddits (`benchmarks.subjects`, and the `tune` subjects of the archive). None shares a label
 with the subjects that are kept for scoring. Each is seen as a collector sees it: all posts, the list's posts and a 1 %

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klda.advice.assemble import assemble
-from klda.advice.choices import Choices, Seen, frontier_of, outlook_words, patterns
+from klda.advice.choices import Choices, frontier_of, outlook_words, with_words
 from klda.advice.choose import DIAL, Scores, covered_by, worth
-from klda.advice.constants import LEAST_RELEVANCE, ROOM, SHORTLIST
+from klda.advice.constants import LEAST_RELEVANCE, ROOM, SHORTLIST, THIN_POSTS
 from klda.advice.evidence import Evidence
 from klda.advice.features import Features, features_of
 from klda.advice.prediction import (
@@ -29,13 +29,17 @@ from klda.advice.prediction import (
     train_model,
 )
 from klda.advice.proposal import Proposal
-from klda.advice.reasons import explained, findings_of, notes_on
+from klda.advice.reasons import note
 from klda.advice.relevance import relevance
+from klda.advice.spelling import no_post_has
 from klda.advice.terms import Terms, terms_of
 from klda.advice.topics import Topics, topics_of
+from klda.advice.verdicts import explained, findings_of, notes_on, only_common
+from klda.advice.volume import patterns
 from klda.corpus.corpus import Corpus
+from klda.corpus.stopwords import STOP_WORDS
 from klda.errors import DataError, TrainingError
-from klda.selection.arrays import Floats, Ints
+from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.budget import check_some
 from klda.types import Budget, KeywordSet, Progress, silent
 
@@ -57,6 +61,8 @@ class Situation:
     """The subject in words, where somebody said it."""
     candidates: KeywordSet = KeywordSet()
     """The only words that may be added; without any, every word of recent posts may."""
+    asked: KeywordSet = KeywordSet()
+    """Words that somebody asks about: they are weighed, however rare or unlikely."""
     novelty: float = 0.5
     top: int = 2
     """Words that are named for each current keyword."""
@@ -159,12 +165,11 @@ def advise(
     """
     progress("looking at words", 0, 3)
     first = situation.founding or situation.history.history[0]
-    extra = first | situation.budget.required | situation.candidates
+    extra = _named(situation, first)
     terms = terms_of(situation.history, situation.current, extra - situation.current, first)
     progress("looking at words", 1, 3)
     if not terms.posts[:, : terms.n_current].nnz and not terms.earlier[: terms.n_current].any():
-        names = ", ".join(situation.current.texts)
-        raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
+        raise DataError(no_post_has(situation.current, situation.history.vocabulary))
     features, chance = judged(
         terms,
         situation.history.vocabulary.language,
@@ -175,7 +180,7 @@ def advise(
     progress("looking at words", 2, 3)
     columns = _shortlist(situation, terms, features, chance, extra)
     wanted = KeywordSet(tuple(terms.keywords[c] for c in columns.tolist()))
-    evidence = Evidence.of(situation.history, situation.current, wanted, situation.budget)
+    evidence = Evidence.of(situation.history, situation.current, wanted, situation.budget, situation.sample_share)
     at = _positions(evidence.candidates, terms, columns)
     scores = Scores(
         chance=chance[at],
@@ -184,21 +189,23 @@ def advise(
         covers=covered_by(tuple(evidence.candidates)),
         current=evidence.current,
         outside_known=features.outside_known,
+        unsure=evidence.current[unsure(terms, situation.history.vocabulary.language)],
     )
-    budget = with_room(situation.budget, len(situation.current))
-    limits = evidence.limits(budget)
+    limits = evidence.limits(with_room(situation.budget, len(situation.current)))
+    if only_common(evidence):
+        limits = replace(limits, max_keywords=len(np.union1d(evidence.current, limits.required)))
     sets = tuple(scores.choose(limits, float(setting)) for setting in DIAL)
     chosen = scores.choose(limits, situation.novelty)
     check_some(chosen)
     findings = findings_of(evidence, features.take(at), scores)
     order = np.lexsort((-features.new[at], -scores.chance))
-    notes = notes_on(evidence, terms, chosen, features.outside_known)
+    notes = notes_on(evidence, terms, scores, limits, chosen)
     predicted, topics = None, None
     if predict is not None:
         try:
             predicted, topics = predict(evidence.history, np.union1d(evidence.current, chosen))
-        except TrainingError as error:
-            notes.append(str(error))
+        except TrainingError:
+            notes.append(note("no_model"))
     words = outlook_words(evidence, predicted)
     choices = Choices(
         candidates=evidence.candidates,
@@ -215,9 +222,10 @@ def advise(
         findings=findings,
         frequency=evidence.frequency,
         volume=evidence.volume,
-        seen=Seen.of(evidence.history),
+        seen=evidence.seen,
         length=evidence.length,
         topics=topics,
+        ask=lambda words: _choices_with(situation, words),
     )
     progress("looking at words", 3, 3)
     proposal = assemble(
@@ -226,11 +234,22 @@ def advise(
         chosen=chosen,
         ranked=order,
         per_keyword=_per_keyword(evidence, features.take(at), order, situation.top),
-        findings=explained(findings, scores, limits, chosen),
+        findings=with_words(choices, explained(findings, scores, limits, chosen)),
         frontier=frontier_of(choices),
         notes=notes,
     )
     return replace(proposal, choices=choices)
+
+
+def _named(situation: Situation, first: KeywordSet) -> KeywordSet:
+    """Words that are weighed whatever posts say: the first keywords and those that came since, required and asked ones.
+
+    Which of them was active tells which posts a list brought.
+    """
+    named = first
+    for active in () if len(situation.candidates) else situation.history.history:
+        named = named | active
+    return named | situation.budget.required | situation.candidates | situation.asked
 
 
 def judged(
@@ -250,7 +269,7 @@ def judged(
     features = features_of(terms, language, subject, use_vectors, sample_share=sample_share)
     chance = relevance(features)
     listed = chance[: terms.n_current]
-    trusted = (listed >= LEAST_RELEVANCE) | (listed == listed.max(initial=0.0))
+    trusted = (listed >= LEAST_RELEVANCE) | (listed == listed.max(initial=0.0)) | unsure(terms, language)
     if trusted.all():
         return features, chance
     features = features_of(terms, language, subject, use_vectors, trusted, sample_share)
@@ -266,6 +285,13 @@ def with_room(budget: Budget, n_current: int) -> Budget:
     return budget if budget.max_keywords is not None else replace(budget, max_keywords=n_current + ROOM)
 
 
+def _choices_with(situation: Situation, words: KeywordSet) -> Choices:
+    """The same choices with further words to choose from."""
+    choices = advise(replace(situation, asked=situation.asked | words)).choices
+    assert choices is not None
+    return choices
+
+
 def _shortlist(situation: Situation, terms: Terms, features: Features, chance: Floats, extra: KeywordSet) -> Ints:
     """Current keywords, words that were named, and the best of all others. # (n,)"""
     named = {keyword.text for keyword in extra}
@@ -279,6 +305,19 @@ def _shortlist(situation: Situation, terms: Terms, features: Features, chance: F
     best = [np.argsort(-np.where(free, score, -np.inf), kind="stable")[:SHORTLIST] for score in (value, rising)]
     others = np.unique(np.concatenate(best))
     return np.concatenate([np.arange(terms.n_current), np.flatnonzero(given), others[free[others]]])
+
+
+def unsure(terms: Terms, language: str) -> Bools:
+    """Current keywords beside which the rest of the list has too few recent posts to tell what it is about. # (n,)
+
+    A function word needs no posts to be told.
+    """
+    listed = terms.posts[:, : terms.n_current]
+    carried = np.asarray(listed.sum(axis=1)).ravel()  # (D,) keywords of each post
+    alone = np.asarray(listed.T @ (carried == 1)).ravel()  # (n,) posts that only this keyword brings
+    common = STOP_WORDS.get(language, frozenset())
+    plain = [keyword.text.casefold() not in common for keyword in terms.keywords[: terms.n_current]]
+    return np.asarray((np.count_nonzero(carried) - alone < THIN_POSTS) & np.array(plain, dtype=np.bool_))
 
 
 def _positions(candidates: KeywordSet, terms: Terms, columns: Ints) -> Ints:

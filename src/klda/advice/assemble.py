@@ -11,6 +11,8 @@ import numpy as np
 
 from klda.advice.evidence import Evidence
 from klda.advice.proposal import Action, Example, FrontierPoint, Known, Proposal, Reason
+from klda.advice.reasons import often, posts_in_words, sentences, silent_in_words
+from klda.advice.spelling import near_word
 from klda.advice.uncertainty import SAMPLING_NOISE_ONLY
 from klda.selection.arrays import Floats, Ints
 from klda.selection.interval import Interval
@@ -61,7 +63,7 @@ def assemble(
     current = evidence.keywords(evidence.current)
     next_list = evidence.keywords(chosen)
     # A filter that let nothing else in has shown of an added keyword the posts beside today's, and no others.
-    at_least = evidence.collected_only and not evidence.unseen and len(next_list - current) > 0
+    at_least = not evidence.outside_known and len(next_list - current) > 0
     return Proposal(
         policy=policy,
         current=current,
@@ -93,6 +95,7 @@ def known_of(evidence: Evidence) -> Known:
         windows=history.n_windows,
         start=history.windows[0].start.isoformat(),
         end=history.windows[-1].end.isoformat(),
+        often=often(history.windows[-1].length),
     )
 
 
@@ -157,62 +160,35 @@ def _reason(
 ) -> Reason:
     posts = facts.volume.at(column)
     why = {"hold": f"held back: {held}", "drop": held}.get(action) if held else None
-    often = in_words(posts, facts.length)
-    if at_least:
-        often = f"at least {often.removeprefix('about ')}"
-    elif action == "add" and finding.new_posts is not None:
-        often += f", {min(finding.new_posts, posts.mean):,.0f} of them new"
-    parts = [why, finding.text, often]
+    new = finding.new_posts if action == "add" else None
     return Reason(
         keyword=facts.candidates[column],
         action=action,
-        text=sentences(parts),
+        text=sentences([why, finding.text]),
+        volume=posts_in_words(posts, facts.length, new, at_least=at_least),
         code=finding.code,
         facts=dict(finding.facts),
         relevance=finding.relevance,
-        new_posts=finding.new_posts if action == "add" else None,
+        new_posts=None if new is None else min(new, round(posts.mean, 1)),
         frequency=float(facts.frequency[column]),
         expected_posts=posts,
         divergence=finding.divergence,
         high_frequency_distance=finding.high_frequency_distance,
         gained=finding.gained,
-        lost=finding.lost,
+        lost=finding.lost if action == "drop" else (),
         distance_from_subject=finding.distance_from_subject,
         extends=finding.extends,
         examples=facts.examples(column) if action != "drop" else (),
     )
 
 
-def sentences(parts: Sequence[str | None]) -> str:
-    """Parts of a reason as short sentences.
-
-    >>> sentences(["required", None, "about 12 posts a week"])
-    'Required. About 12 posts a week.'
-    """
-    return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts if part)
-
-
-def in_words(posts: Estimate, window: timedelta) -> str:
-    """How many posts are expected, rounded as one would say it.
-
-    >>> in_words(Estimate(1234.5, 900, 1600), timedelta(days=7)), in_words(Estimate(0.2, 0, 1), timedelta(days=2))
-    ('about 1,200 posts a week', 'hardly any posts a window')
-    """
-    often = {1: "a day", 7: "a week"}.get(window.days if window == timedelta(days=window.days) else 0, "a window")
-    if posts.mean < 0.5:
-        return f"hardly any posts {often}"
-    n = f"{float(f'{posts.mean:.2g}'):,.0f}"
-    return f"about {n} post{'' if n == '1' else 's'} {often}"
-
-
 def _silent_keywords(evidence: Evidence) -> list[str]:
     """Notes on current and required keywords that no post of the history carries."""
     seen = np.unique(evidence.history.observed.values)
-    return [
-        f"no post carries the keyword {evidence.candidates[column].text!r}; check how it is written"
-        for column in dict.fromkeys([*evidence.current.tolist(), *evidence.required.tolist()])
-        if column not in seen
-    ]
+    named = dict.fromkeys([*evidence.current.tolist(), *evidence.required.tolist()])
+    silent = evidence.keywords(column for column in named if column not in seen)
+    words = evidence.history.vocabulary
+    return [silent_in_words(keyword.text, near_word(keyword.text, words)) for keyword in silent]
 
 
 def _untested_intervals(findings: Mapping[int, Finding]) -> list[str]:

@@ -5,27 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from klda.advice.assemble import Finding, reasons_for
 from klda.advice.choose import Scores
+from klda.advice.constants import WORDS_HALF_LIFE, WORDS_SMOOTHING
 from klda.advice.evidence import Evidence, columns_of, limits_of
 from klda.advice.proposal import Example, FrontierPoint, Reason
-from klda.advice.reasons import explained
 from klda.advice.topics import Topics, TopicShare, compared, filled
-from klda.advice.word_counts import keyword_word_counts, window_recency, word_counts
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged
+from klda.advice.verdicts import explained
+from klda.advice.volume import Seen
+from klda.advice.word_counts import keyword_word_counts, word_counts
 from klda.errors import DataError, SettingError
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.budget import Limits, check_some
-from klda.selection.forecast import forecast_posts
 from klda.selection.high_frequency import gained_words, high_frequency_threshold, lost_words
 from klda.selection.interval import Interval
 from klda.selection.word_distribution import from_counts, mixture
@@ -34,81 +32,8 @@ from klda.types import Budget, Estimate, KeywordSet
 MOST_WORDS = 2_000
 """Words kept of the candidates' distributions: those that some candidate uses most. What is gained or lost is among
 the hundred most frequent of a keyword."""
-HALF_LIFE = 0.7
-"""Windows after which a post counts half for the words that a list is said to bring; those of `counting`."""
-SMOOTHING = 100.0
-"""Tokens of background that these words are mixed with."""
-RECENT_HALF_LIFE = 0.5
-"""Windows after which a post counts half for the share of a topic, so that the last window does not decide alone."""
-SHOWN_WORDS = 12
-"""Words that an outlook names of each kind."""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """Posts of past windows by the candidates that they carry; posts that carry the same ones are one pattern."""
-
-    pattern: Ints  # (entries,)
-    keyword: Ints  # (entries,)
-    posts: Floats  # (patterns, T)
-    whole: bool = False
-    """Whether posts without a current keyword are among them as often as they occur, so that to count is to know."""
-
-    @classmethod
-    def of(cls, history: Corpus, weights: Floats | None = None, *, whole: bool = False) -> Seen:
-        """The posts of a history, each counted by its weight (D,)."""
-        at, first = patterns(history.observed)
-        posts = np.zeros((len(first), history.n_windows))
-        np.add.at(posts, (at, history.documents.window), 1.0 if weights is None else weights)
-        carried = history.observed.take(first)
-        return cls(carried.rows, carried.values.astype(np.int64), posts, whole)
-
-    def carried(self) -> list[bytes]:
-        """The candidates of each pattern, as a key."""
-        edges = np.searchsorted(self.pattern, np.arange(len(self.posts) + 1))
-        return [self.keyword[low:high].tobytes() for low, high in pairwise(edges.tolist())]
-
-    def with_any(self, columns: Ints) -> Bools:
-        """Which patterns carry at least one of these candidates. # (patterns,)"""
-        carried = np.zeros(len(self.posts), dtype=np.bool_)
-        carried[self.pattern[np.isin(self.keyword, columns)]] = True
-        return carried
-
-    def together(self, columns: Ints) -> Floats:
-        """Posts of each window that carry any of these candidates. # (T,)"""
-        return np.asarray(self.posts[self.with_any(columns)].sum(axis=0))
-
-    def brought(self, columns: Ints, n_candidates: int) -> tuple[Floats, Floats]:
-        """Recent posts that these candidates bring, by pattern and by candidate; late windows count more.
-
-        A post with several of them is shared equally. # (patterns,), (Q,)
-        """
-        late = self.posts @ window_recency(self.posts.shape[1], RECENT_HALF_LIFE)
-        weight = np.where(self.with_any(columns), late, 0.0)
-        inside = np.isin(self.keyword, columns)
-        pattern = self.pattern[inside]
-        sharers = np.bincount(pattern, minlength=len(weight))
-        shared = (weight / np.maximum(sharers, 1))[pattern]
-        credit = np.bincount(self.keyword[inside], weights=shared, minlength=n_candidates)
-        return weight, np.asarray(credit, dtype=np.float64)
-
-    def each(self, n_candidates: int) -> Floats:
-        """Posts of each window that carry each candidate. # (Q, T)"""
-        counts = np.zeros((n_candidates, self.posts.shape[1]))
-        np.add.at(counts, self.keyword, self.posts[self.pattern])
-        return counts
-
-
-def patterns(observed: Ragged) -> tuple[Ints, Ints]:
-    """The pattern of each document, and the first document of each pattern. # (D,), (patterns,)
-
-    >>> patterns(Ragged.of([[0, 1], [1], [0, 1]]))
-    (array([0, 1, 0]), array([0, 1]))
-    """
-    numbers: dict[bytes, int] = {}
-    at = [numbers.setdefault(observed[row].tobytes(), len(numbers)) for row in range(len(observed))]
-    found = np.array(at, dtype=np.int64)
-    return found, np.unique(found, return_index=True)[1]
+SHOWN_WORDS, REASON_WORDS = 12, 6
+"""Words that an outlook and a reason name of each kind."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +65,8 @@ class Choices:
     topics: Topics | None = None
     is_own: bool = True
     """Whether the proposal was chosen by this very dial; other policies choose otherwise, and leave only what-if."""
+    ask: Callable[[KeywordSet], Choices] | None = field(default=None, compare=False, repr=False)
+    """Looks further words up in the posts, where these are at hand."""
 
     def examples(self, column: int) -> tuple[Example, ...]:  # noqa: ARG002
         """None: posts are not kept here, so that one that is deleted is gone."""
@@ -149,27 +76,24 @@ class Choices:
         """The candidates at these columns, in that order."""
         return KeywordSet(tuple(self.candidates[int(column)] for column in columns))
 
+    @property
+    def at_least(self) -> bool:
+        """Whether added words bring posts besides that nobody has seen."""
+        return not self.scores.outside_known
+
     def expected_posts(self, columns: Ints) -> Estimate:
         """Posts that these candidates together are expected to bring in the next window."""
-        found = forecast_posts(self.seen.together(columns)[None, :]).at(0)
-        scale = 1.0
-        if not self.seen.whole:  # a filter let nothing else in: the mean holds what it missed, too
-            mean = self.scores.union.posts(columns)
-            scale = mean / found.mean if found.mean else 1.0
-            found = Estimate(mean / scale, found.low, found.high)
-        return Estimate(*(round(value * scale, 1) for value in (found.mean, found.low, found.high)))
+        return self.seen.expected(columns)
 
-    def with_seen(self, seen: Seen) -> Choices:
-        """The same choices, with other posts; topics keep their shares where posts carry the same candidates."""
-        if self.topics is None:
-            return replace(self, seen=seen)
-        rows = {key: row for row, key in enumerate(self.seen.carried())}
-        at = np.array([rows.get(key, -1) for key in seen.carried()], dtype=np.int64)
-        return replace(self, seen=seen, topics=self.topics.of_patterns(at))
-
-    def with_sample(self, seen: Seen) -> Choices:
-        """The same choices, with posts counted anew where an unfiltered sample tells what the filter misses."""
-        return replace(self.with_seen(seen), volume=forecast_posts(seen.each(len(self.candidates))))
+    def with_topics_of(self, known: Choices) -> Choices:
+        """The same choices with the topics of others that know fewer words; a further word speaks as all together."""
+        if known.topics is None:
+            return self
+        place = {keyword.text: column for column, keyword in enumerate(known.candidates)}
+        at = np.array([place.get(keyword.text, -1) for keyword in self.candidates], dtype=np.int64)
+        rows = {key: row for row, key in enumerate(known.seen.carried(np.arange(len(known.candidates))))}
+        patterns = np.array([rows.get(key, -1) for key in self.seen.carried(at)], dtype=np.int64)
+        return replace(self, topics=known.topics.of_patterns(patterns).of_candidates(at))
 
 
 @dataclass(frozen=True)
@@ -208,6 +132,10 @@ class Outlook:
     """The limit that it breaks, in words."""
     held: Mapping[str, str] = field(default_factory=dict)
     """Those of its keywords that a proposal would hold back, and why."""
+    reasons: tuple[Reason, ...] = ()
+    """What is known of each of its keywords: posts, how many of them are new, and relevance."""
+    unknown: tuple[str, ...] = ()
+    """Its keywords that no known post has."""
 
 
 def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> Selection:
@@ -225,7 +153,9 @@ def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> 
         keep=wanted & current,
         add=wanted - current,
         drop=current - wanted,
-        reasons=reasons_for(choices, chosen, said, {}, required=limits.required),
+        reasons=reasons_for(
+            choices, chosen, with_words(choices, said), {}, required=limits.required, at_least=choices.at_least
+        ),
         expected_posts=choices.expected_posts(chosen),
         retention=score.retention,
         new_ground=score.new_ground,
@@ -265,8 +195,10 @@ def outlook_words(evidence: Evidence, words: Floats | None = None) -> OutlookWor
     """
     history = evidence.history
     if words is None:
-        background = word_counts(history, HALF_LIFE) + 1.0
-        words = from_counts(keyword_word_counts(history, HALF_LIFE), background / background.sum(), SMOOTHING)
+        background = word_counts(history, WORDS_HALF_LIFE) + 1.0
+        words = from_counts(
+            keyword_word_counts(history, WORDS_HALF_LIFE), background / background.sum(), WORDS_SMOOTHING
+        )
     kept = np.sort(np.argsort(-words.max(axis=0), kind="stable")[:MOST_WORDS])
     own = np.zeros(words.shape, dtype=np.bool_)
     own[history.keyword_words.rows, history.keyword_words.values] = True
@@ -275,14 +207,16 @@ def outlook_words(evidence: Evidence, words: Floats | None = None) -> OutlookWor
 
 
 def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
-    """What any list of candidates would bring; a word that is not among them cannot be weighed."""
-    given = KeywordSet.of(*keywords)
-    unknown = given - choices.candidates
-    if unknown:
-        names = ", ".join(unknown.texts)
-        raise DataError(f"{names}: not among the candidates of this proposal, so nothing is known of it")
+    """What any list would bring. A word that is no candidate is looked up in the posts, where they are at hand."""
+    given = choices.candidates.spell(KeywordSet.of(*keywords))
     if not given:
-        raise DataError("an empty list brings nothing; tick at least one keyword")
+        raise DataError("an empty list brings nothing; name at least one keyword")
+    others = given - choices.candidates
+    if others and choices.ask is None:
+        names = ", ".join(others.texts)
+        raise DataError(f"{names}: no candidate of this proposal, and its posts are not at hand; make a new proposal")
+    if others and choices.ask is not None:
+        choices = choices.ask(others)
     columns = columns_of(choices.candidates, given)
     score = choices.scores.score(columns)
     now, then = _brought(choices, choices.current), _brought(choices, columns)  # (W,) each
@@ -291,6 +225,7 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
     dropped = np.setdiff1d(choices.current, columns)
     lost = lost_words(now, then, choices.threshold) if len(dropped) else dropped  # added words take nothing away
     said = explained(choices.findings, choices.scores, choices.limits, columns[np.isin(columns, choices.current)])
+    weighed = with_words(choices, dict(enumerate(choices.findings)))
     doubted = [c for c in columns.tolist() if c not in choices.current and said[c].code == "not_added"]
     return Outlook(
         keywords=choices.keywords(columns),
@@ -303,7 +238,24 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
         topics=topics_under(choices, columns),
         over=choices.limits.over(columns, score.posts, len(choices.candidates)),
         held={choices.candidates[c].text: said[c].text for c in doubted},
+        reasons=reasons_for(choices, columns, weighed, {}, required=columns[:0], at_least=choices.at_least),
+        unknown=tuple(choices.candidates[c].text for c in columns.tolist() if not choices.volume.mean[c]),
     )
+
+
+def with_words(choices: Choices, findings: Mapping[int, Finding]) -> dict[int, Finding]:
+    """The findings with the words that each candidate brings more often than the current list does."""
+    now = _brought(choices, choices.current)
+    hidden = choices.own[choices.current].any(axis=0) | np.array([not word for word in choices.vocabulary])
+
+    def brought(column: int) -> tuple[str, ...]:
+        gained = gained_words(now, choices.words[column], choices.threshold)
+        return _shown(choices, gained, hidden | choices.own[column])[:REASON_WORDS]
+
+    return {
+        column: finding if column in choices.current else replace(finding, gained=brought(column))
+        for column, finding in findings.items()
+    }
 
 
 def _brought(choices: Choices, columns: Ints) -> Floats:

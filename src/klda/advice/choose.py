@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -69,6 +69,9 @@ class Scores:
     """Whether posts without the list are known. Otherwise nobody sees what a word newly brings, nor how noisy a keyword
     is: words are weighed by all their posts, and no current keyword is dropped for its relevance."""
 
+    unsure: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # (u,)
+    """Current keywords that stay however unlikely: the rest of the list has too few posts to judge them by."""
+
     def score(self, columns: Ints) -> ListScore:
         """What a list brings."""
         today, posts = self.union.posts(self.current), self.union.posts(columns)
@@ -93,16 +96,21 @@ class Scores:
             chosen = self._joined(chosen, column, limits)
         while (best := self._best(chosen, limits, novelty)) is not None:
             chosen = np.append(chosen, best[0])
-        return self._swapped(chosen, limits, novelty)
+        chosen = self._swapped(chosen, limits, novelty)
+        for column in np.setdiff1d(self._silent(), chosen).tolist():  # they cost nothing, where there is room left
+            chosen = self._joined(chosen, column, limits)
+        # a narrow word that came before the wide one that covers it takes a place and brings nothing
+        redundant = self._covered(chosen) - set(self.current.tolist()) - set(limits.required.tolist())
+        return chosen[~np.isin(chosen, list(redundant))]
 
     def _best(self, chosen: Ints, limits: Limits, novelty: float) -> tuple[int, Floats] | None:
         """The word that is worth most beside a list, if any is worth its place; and what each is worth. # (Q,)"""
-        share = self.union.share(chosen)
-        new = share.added_posts if self.outside_known else self.union.expected
+        added = self.union.added(chosen)
+        new = added if self.outside_known else self.union.expected
         value = worth(self.chance, new, self.rise, novelty)
         may = (self.chance >= LEAST_RELEVANCE) & (value > 0) & (new > 0)
         may[self.current] = False
-        may &= limits.room(chosen, share.posts, share.added_posts)
+        may &= limits.room(chosen, self.union.posts(chosen), added)
         may[list(self._covered(chosen))] = False
         return (int(np.where(may, value, -np.inf).argmax()), value) if may.any() else None
 
@@ -119,22 +127,27 @@ class Scores:
             if best is None or best[1][best[0]] <= SWAP * max(float(best[1][weakest]), 0.0):
                 break
             chosen = np.append(rest, best[0])
-        # a narrow word that came before the wide one that covers it takes a place and brings nothing
-        redundant = self._covered(chosen) - set(self.current.tolist()) - set(limits.required.tolist())
-        return chosen[~np.isin(chosen, list(redundant))]
+        return chosen
 
     def below(self) -> Bools:
         """Which words do not belong on a list: current ones are held to less, because people chose them. # (Q,)"""
         least = np.full(len(self.chance), LEAST_RELEVANCE)
         least[self.current] = LEAST_KEPT if self.outside_known else 0.0
+        least[np.union1d(self._silent(), self.unsure)] = 0.0
         return np.asarray(self.chance < least)
 
     def _kept(self, limits: Limits) -> Ints:
         """Current keywords that may stay: all but forbidden ones and those that do not belong. # (n,)"""
         belongs = (self.chance[self.current] >= LEAST_KEPT) | (not self.outside_known)
+        belongs |= np.isin(self.current, self.unsure)
         if not belongs.any():
             belongs = self.chance[self.current] == self.chance[self.current].max(initial=0.0)
-        return np.setdiff1d(self.current[belongs], np.union1d(limits.forbidden, limits.required))
+        out = np.concatenate([limits.forbidden, limits.required, self._silent()])
+        return np.setdiff1d(self.current[belongs], out)
+
+    def _silent(self) -> Ints:
+        """Current keywords that no post has: nothing is known of them. # (n,)"""
+        return np.asarray(self.current[self.union.expected[self.current] == 0])
 
     def _first(self, columns: Ints) -> Floats:
         """The order in which current keywords take their places when there is not room for all. # (n,)"""

@@ -35,3 +35,23 @@ SWAP = 1.5
 """How many times more a word has to be worth than the weakest keyword to take its place, where there is no room."""
 LARGEST_RISE = 1.4
 """Log ratio at which a rise counts no more for the dial: fourfold. Not tuned."""
+THIN_POSTS = 100
+"""Posts that say enough. With fewer that carry a keyword, more windows count as recent and the advice is called
+uncertain; with fewer in all, what is rising is not known. Not tuned."""
+FEW_POSTS = 1_000
+"""Posts below which words with two posts count as candidates: in a week of ten posts hardly a word comes three times.
+Not tuned."""
+CLOSE_COMPANY = 0.5
+"""Share of a word's posts beside the list from which on a reason says so first: more often with it than without."""
+CLOSE_MEANING = 2.0
+"""Standard scores of meaning from which on a reason calls a word close in meaning: one word in forty."""
+RISING = 0.7
+"""Log ratio from which on a reason calls a word rising: twice its earlier share."""
+NEAR_SPELLING = 0.8
+"""How alike two words are from which on one may be a misspelling of the other (difflib's ratio): one wrong letter in
+five. Not tuned."""
+RECENT_HALF_LIFE = 0.5
+"""Windows after which a post counts half for the share of a topic, so that the last window does not decide alone."""
+WORDS_HALF_LIFE, WORDS_SMOOTHING = 0.7, 100.0
+"""Windows after which a post counts half for the words that a list is said to bring, and the tokens of background that
+they are mixed with; those of the baseline `counting`, chosen on the tuning subjects."""

@@ -8,27 +8,20 @@ from datetime import timedelta
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from klda.advice.constants import FEWEST_OUTSIDE
 from klda.advice.proposal import Example
+from klda.advice.spelling import no_post_has
+from klda.advice.volume import Seen, collected, recent_spans, weights
 from klda.corpus.corpus import Corpus
-from klda.corpus.documents import offsets
 from klda.corpus.tokens import normalise
 from klda.errors import DataError
 from klda.selection.arrays import Floats, Ints
 from klda.selection.budget import Limits
-from klda.selection.forecast import forecast_posts
-from klda.selection.frequency import carrying_any, frequencies, union_window_counts, window_counts
+from klda.selection.frequency import frequencies
 from klda.selection.interval import Interval
 from klda.selection.overlap import UnionVolume
 from klda.types import Budget, Estimate, Keyword, KeywordSet
-
-UNSEEN = 2
-"""Posts on the subject without a current keyword, for each with one, where only the latter were collected. The first
-lists of ten subjects of reddit_2013 caught a third of their subject's posts (recall 0.335 on average)."""
-NEARLY_ALL = 0.9
-FEWEST_APART = 100
-"""Posts without any candidate that it takes to tell what is common elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -38,19 +31,28 @@ class Evidence:
     history: Corpus
     current: Ints  # (n,) columns
     required: Ints  # (r,) columns of those that the budget asks for
+    sample_share: float = 1.0
+    """The share of posts that no list brought which is known."""
 
     @classmethod
-    def of(cls, history: Corpus, current: KeywordSet, candidates: KeywordSet, budget: Budget) -> Evidence:
+    def of(
+        cls,
+        history: Corpus,
+        current: KeywordSet,
+        candidates: KeywordSet,
+        budget: Budget,
+        sample_share: float = 1.0,
+    ) -> Evidence:
         """The evidence for these candidates, the current and the required keywords among them."""
         wanted = candidates | current | budget.required
         matched = history if history.candidates == wanted else history.with_candidates(wanted)
         if not len(matched):
-            raise DataError("no post of the history carries a keyword or a candidate; check the keywords and the files")
+            raise DataError(no_post_has(current, history.vocabulary))
         if not len(matched.window(-1)):
             raise DataError(
-                f"no post of the last window ({history.windows[-1]}) carries a candidate; give posts of an earlier end"
+                f"no post from {history.windows[-1]} on has a keyword or a candidate; give only the posts before"
             )
-        return cls(matched, columns_of(wanted, current), columns_of(wanted, budget.required))
+        return cls(matched, columns_of(wanted, current), columns_of(wanted, budget.required), sample_share)
 
     @property
     def candidates(self) -> KeywordSet:
@@ -68,57 +70,30 @@ class Evidence:
         return frequencies(*_ragged(self.last), len(self.candidates))
 
     @cached_property
-    def collected_only(self) -> bool:
-        """Whether nearly all posts known from the last window carry a current keyword: a filter let nothing else in."""
-        return float(self._has_current.mean()) >= NEARLY_ALL
+    def outside_known(self) -> bool:
+        """Whether enough recent posts without a keyword are known; otherwise a filter let nothing else in."""
+        recent = self.history.span(recent_spans(self.history, self.keywords(self.current))[0])
+        n_outside = len(recent) + len(recent.apart) - int(collected(recent, self.current).sum())
+        return n_outside >= FEWEST_OUTSIDE
 
     @cached_property
-    def unseen(self) -> int:
-        """Posts not seen for each that was collected; none are counted on without a sample to tell what is common."""
-        return UNSEEN if self.collected_only and len(self.history.apart) >= FEWEST_APART else 0
+    def seen(self) -> Seen:
+        """The posts of each window by the candidates that they carry, each counted for those that it stands for."""
+        return Seen.of(self.history, weights(self.history, self.current, self.sample_share))
 
     @cached_property
     def volume(self) -> Interval:
-        """Posts that each candidate is expected to bring in the next window, those not seen so far included. # (Q,)"""
-        windows = self.history.documents.window.astype(np.int64)
-        counts = window_counts(*_ragged(self.history), windows, self.history.n_windows, len(self.candidates))
-        seen = forecast_posts(counts.astype(np.float64))
-        if not self.unseen:
-            return seen
-        more = np.full(len(self.candidates), 1.0 + self.unseen)
-        more[self.current] = 1.0  # all posts with a current keyword were collected
-        return Interval(seen.mean * more, seen.low * more, seen.high * more)
+        """Posts that each candidate is expected to bring in the next window. # (Q,)"""
+        return self.seen.forecast(len(self.candidates))
 
     @cached_property
     def union(self) -> UnionVolume:
-        """Posts that any set of candidates is expected to bring, each post counted once.
-
-        A filter does not show what it misses. Where only posts with a current keyword were collected, each stands for
-        `UNSEEN` others that carry the same candidates and no current keyword.
-        """
-        indptr, columns = _ragged(self.last)
-        if self.unseen:
-            lists = np.split(columns, indptr[1:-1])
-            others = [row[~np.isin(row, self.current)] for row in lists] * self.unseen
-            columns = np.concatenate([columns, *others])
-            indptr = offsets(np.array([len(row) for row in (*lists, *others)]))
-        return UnionVolume.of(indptr, columns, self.volume.mean)
-
-    @cached_property
-    def _has_current(self) -> NDArray[np.bool_]:
-        indptr, columns = _ragged(self.last)
-        return carrying_any(indptr, columns, self.current)
+        """Posts that any set of candidates is expected to bring, each post counted once."""
+        return self.seen.union(len(self.candidates))
 
     def expected_posts(self, columns: Ints) -> Estimate:
-        """Posts that these candidates together are expected to bring in the next window.
-
-        The mean is what budgets are held to; the interval is as wide, relatively, as that of their common history.
-        """
-        windows = self.history.documents.window.astype(np.int64)
-        together = union_window_counts(*_ragged(self.history), windows, self.history.n_windows, columns)
-        spread, mean = forecast_posts(together[None, :].astype(np.float64)).at(0), self.union.posts(columns)
-        scale = mean / spread.mean if spread.mean else 1.0
-        return Estimate(*(round(value, 1) for value in (mean, spread.low * scale, spread.high * scale)))
+        """Posts that these candidates together are expected to bring in the next window."""
+        return self.seen.expected(columns)
 
     def limits(self, budget: Budget) -> Limits:
         """The budget in terms of columns."""

@@ -51,7 +51,7 @@ def features_of(
 ) -> Features:
     """The features of every term, measured against the current keywords, or those of them that are `trusted` (n,).
 
-    A keyword of the list is measured against the rest of it. Of posts without a current keyword only `sample_share` is
+    A keyword of the list is measured against the rest of it. Of posts that no list brought only `sample_share` is
     known; each stands for as many as that leaves out.
     """
     found = np.full((len(terms), len(NAMES)), np.nan)
@@ -59,8 +59,7 @@ def features_of(
     each = np.arange(terms.n_current) if trusted is None else np.flatnonzero(trusted)
     listed = terms.posts[:, each]
     n_listed = np.asarray(listed.sum(axis=1)).ravel()  # (D,) keywords of the list that a post carries
-    is_listed = np.asarray(terms.posts[:, : terms.n_current].sum(axis=1)).ravel() > 0  # (D,)
-    weight = np.where(is_listed, 1.0, 1 / sample_share)  # (D,) posts that each stands for
+    weight = np.where(terms.collected, 1.0, 1 / sample_share)  # (D,) posts that each stands for
     n_posts = np.asarray(terms.posts.sum(axis=0)).ravel().astype(np.float64)  # (T,) as seen
     posts = np.asarray(terms.posts.T @ weight).ravel()  # (T,) as there are
     beside_each = (terms.posts.T @ listed).toarray()  # (T, n)
@@ -77,7 +76,7 @@ def features_of(
     n_outside[each] = n_all - inside_of[each]
     outside = posts - beside
     sure = n_posts / (n_posts + SURE_POSTS)  # what few posts show is pulled towards nothing
-    known = np.count_nonzero(~is_listed) >= FEWEST_OUTSIDE  # otherwise a filter let nothing else in
+    known = np.count_nonzero(~terms.collected) >= FEWEST_OUTSIDE  # otherwise a filter let nothing else in
     if known:
         found[:, columns["beside"]] = sure * np.log((beside + 0.5) / (outside + 0.5))
         lift = np.log((beside + 0.5) / (inside_of + 1)) - np.log((outside + 0.5) / (n_outside + 1))

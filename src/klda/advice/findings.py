@@ -6,6 +6,7 @@ import numpy as np
 
 from klda.advice.assemble import Finding
 from klda.advice.evidence import Evidence
+from klda.advice.reasons import in_words
 from klda.advice.uncertainty import forecast_measurement
 from klda.selection.algorithm2 import Extensions
 from klda.selection.arrays import Bools, Floats, Ints
@@ -39,7 +40,8 @@ def explain(
         gained = _shown(evidence, gained_words(words[extended], words[column], threshold), column)
         lost = _shown(evidence, lost_words(words[extended], words[column], threshold), extended)
         findings[column] = Finding(
-            text=_in_words(evidence.candidates[extended].text, gained, lost, threshold),
+            text=in_words("extends", {"nearest": evidence.candidates[extended].text}),
+            code="extends",
             divergence=_estimate(expected.divergence, row, column),
             high_frequency_distance=_estimate(expected.distance, row, column),
             gained=gained,
@@ -63,18 +65,6 @@ def _shown(evidence: Evidence, found: Ints, own: int) -> tuple[str, ...]:
     """The first few words as people write them, without the keyword's own and the placeholder for rare ones."""
     vocabulary, its_own = evidence.history.vocabulary, {0, *evidence.history.keyword_words[own].tolist()}
     return tuple(vocabulary.display(int(word)) for word in found if int(word) not in its_own)[:MOST_WORDS]
-
-
-def _in_words(extended: str, gained: tuple[str, ...], lost: tuple[str, ...], threshold: float) -> str:
-    """What a candidate gains and loses.
-
-    >>> _in_words("trade", ("tariff", "steel"), (), 0.001)
-    'extends trade: brings tariff, steel; loses nothing above 0.1 %'
-    """
-    percent = f"{100 * threshold:.1g} %"
-    brings = f"brings {', '.join(gained)}" if gained else f"brings nothing new above {percent}"
-    loses = f"loses {', '.join(lost)}" if lost else f"loses nothing above {percent}"
-    return f"extends {extended}: {brings}; {loses}"
 
 
 def _estimate(forecast: Interval, row: int, column: int) -> Estimate | None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from klda.errors import FormatError, InputError
+from klda.errors import DataError, FormatError, InputError
 from klda.types import Estimate, Keyword, KeywordSet
 
 if TYPE_CHECKING:
-    from klda.advice.choices import Choices
+    from klda.advice.choices import Choices, Outlook
 
 SCHEMA_VERSION = 1
 
@@ -37,6 +37,8 @@ class Reason:
     action: Action
     text: str
     """The reason in words."""
+    volume: str = ""
+    """How many posts it brings, and how many of them are new, in words."""
     frequency: float | None = None
     """Share of the last window's posts that carry it."""
     expected_posts: Estimate | None = None
@@ -85,6 +87,8 @@ class Known:
     """Start of the first window, ISO 8601."""
     end: str
     """End of the last window."""
+    often: str = "a window"
+    """How long a window is: *a week*."""
 
     def __str__(self) -> str:
         plural = "" if self.windows == 1 else "s"
@@ -123,7 +127,7 @@ class Proposal:
     """Of the current list, a window."""
     known: Known | None = None
     at_least: bool = False
-    """Whether added keywords bring posts besides that no list has shown, so that nobody can say how many."""
+    """Whether numbers of posts are lower bounds: too few posts without the list are known to estimate the rest."""
     distance_from_subject: float | None = None
     frontier: tuple[FrontierPoint, ...] = ()
     notes: tuple[str, ...] = ()
@@ -159,10 +163,19 @@ class Proposal:
             return "Keep the list as it is."
         said = " and ".join(steps)
         then, now = self.expected_posts, self.posts_now
-        if then is None or now is None:
+        if then is None or now is None or (self.at_least and round(then.mean) <= round(now.mean)):
             return f"{said[0].upper()}{said[1:]}."
         about = "at least" if self.at_least else "about"
-        return f"{said[0].upper()}{said[1:]}: {about} {then.mean:,.0f} posts a window instead of {now.mean:,.0f}."
+        often = self.known.often if self.known else "a window"
+        return f"{said[0].upper()}{said[1:]}: {about} {then.mean:,.0f} posts {often} instead of {now.mean:,.0f}."
+
+    def what_if(self, keywords: Iterable[str]) -> Outlook:
+        """What any list would bring, against the current one; a word that is no candidate is looked up in the posts."""
+        if self.choices is None:
+            raise DataError(f"the proposal of {self.policy} keeps nothing to weigh lists by; make it with policy klda")
+        from klda.advice.choices import what_if  # which knows proposals
+
+        return what_if(self.choices, keywords)
 
     def reason(self, keyword: str | Keyword) -> Reason | None:
         """The reason given for a keyword, if any."""

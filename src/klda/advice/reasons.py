@@ -1,53 +1,57 @@
-"""Reasons: a code and numbers for each word, and the one place that puts them into plain English."""
+"""Reasons in plain English: the one place where codes and numbers become sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from datetime import timedelta
 
-import numpy as np
-
-from klda.advice.assemble import Finding
-from klda.advice.choose import Scores
-from klda.advice.evidence import Evidence
-from klda.advice.features import MEANING, NAMES, Features
-from klda.advice.terms import Terms
-from klda.corpus.common_words import COMMON_WORDS
-from klda.corpus.stopwords import STOP_WORDS
-from klda.selection.arrays import Ints
-from klda.selection.budget import Limits
+from klda.types import Estimate
 
 Fact = float | str
 
-CLOSE_COMPANY = 0.5
-"""Share of a word's posts beside the list from which on that is said first."""
-CLOSE_MEANING = 2.0
-"""Standard scores of meaning from which on a word is called close in meaning."""
-RISING = 0.7
-"""Log ratio from which on a word is called rising: twice its earlier share."""
-THIN = 30
-"""Posts with a keyword below which advice is said to be uncertain."""
-
 SENTENCES = {
+    # why a word is added
     "beside": "{beside:.0%} of its posts also mention your keywords",
     "meaning": "Close in meaning to {nearest}",
     "context": "The posts it adds read like yours",
-    "rising": "Used {times:.0f} times as often as before",
+    "rising": "Rising: {times:.0f} times as frequent as before",
+    "extends": "Its posts are closest to those of {nearest}",
     "likely": "Likely on the subject ({chance:.0%})",
+    # why a keyword is kept
     "kept": "On the subject ({chance:.0%} likely)",
     "kept_beside": "{beside:.0%} of its posts also mention your other keywords",
     "kept_doubt": "Kept because you chose it; only {chance:.0%} likely on the subject",
-    "kept_alone": "Kept: it is the whole list",
-    "kept_unknown": "Kept: without other posts nobody sees how noisy it is",
-    "off": "Not about the subject: {beside:.0%} of its posts mention your other keywords",
+    "kept_alone": "Kept: it is your only keyword",
+    "kept_unknown": "Kept: too few posts without your keywords are known to judge it",
+    "kept_unsure": "Kept: too few posts have your other keywords to judge it",
+    "kept_silent": "Kept: no known post has it yet",
+    # why a word is not on the list
+    "off": "Only {chance:.0%} likely on the subject; {beside:.0%} of its posts mention your other keywords",
     "no_posts": "No known post has it",
     "not_added": "Not added: only {chance:.0%} likely on the subject",
     "nothing_new": "Not added: your list already brings its posts",
-    "no_room": "Not added: {room}",
-    "dropped_room": "Dropped: {room}",
+    "no_room": "Not added: over the budget ({room})",
+    "dropped_room": "Dropped to keep within the budget ({room})",
     "forbidden": "Not allowed by your settings",
 }
-"""What each code says; no full stop."""
+"""What each code of a reason says; no full stop."""
+
+NOTES = {
+    "nothing_known": "Nothing worth adding, because the posts hold no other word often enough.",
+    "nothing_likely": "Nothing worth adding, because none of {n:,} other words is likely on the subject.",
+    "nothing_new": "Nothing worth adding, because your list already brings the posts of every likely word.",
+    "no_room": "Nothing added, because the budget has no room. Raise it to add {words}.",
+    "only_common": "Nothing added, because your keywords are in posts on any subject. Name words of your subject.",
+    "thin": "Only {n:,} posts carry a keyword. Treat this advice as a first guess.",
+    "one_window": "Too few posts before the last window: what is rising is not known.",
+    "no_model": "The topic model could not be trained. The words that a list brings are counted, not predicted.",
+    "common": "Common in posts on any subject: {words}. Such words say little about yours.",
+    "list_only": "No posts without your keywords are known. Numbers of posts for new words are lower bounds.",
+    "lower_bound": (
+        "Only {n:,} recent posts without your keywords are known. Numbers of posts for new words are lower bounds."
+    ),
+}
+"""What each code of a note says."""
 
 
 def in_words(code: str, facts: Mapping[str, Fact]) -> str:
@@ -59,101 +63,63 @@ def in_words(code: str, facts: Mapping[str, Fact]) -> str:
     return SENTENCES[code].format(**facts)
 
 
-def findings_of(evidence: Evidence, features: Features, scores: Scores) -> tuple[Finding, ...]:
-    """The finding on every candidate, whatever list is chosen; `explained` says what a list makes of it."""
-    current = evidence.current.tolist()
-    new = scores.union.share(evidence.current).added_posts if len(current) else scores.union.expected
-    found = []
-    for column in range(len(evidence.candidates)):
-        facts: dict[str, Fact] = {
-            "chance": round(float(scores.chance[column]), 3),
-            "beside": round(float(features.beside[column]), 3),
-            "times": round(float(np.exp(np.nan_to_num(features.rise[column]))), 1),
-            "nearest": evidence.candidates[current[int(features.nearest[column])]].text if current else "",
-        }
-        code = _code(facts, features, scores, column, column in current)
-        found.append(
-            Finding(
-                text=in_words(code, facts),
-                code=code,
-                facts=facts,
-                relevance=facts["chance"],  # type: ignore[arg-type]
-                new_posts=None if column in current or not scores.outside_known else round(float(new[column]), 1),
-                extends=None if column in current else str(facts["nearest"]) or None,
-            )
-        )
-    return tuple(found)
+def note(code: str, **facts: Fact) -> str:
+    """The note of a code.
+
+    >>> note("thin", n=7)
+    'Only 7 posts carry a keyword. Treat this advice as a first guess.'
+    """
+    return NOTES[code].format(**facts)
 
 
-def explained(findings: Sequence[Finding], scores: Scores, limits: Limits, chosen: Ints) -> dict[int, Finding]:
-    """The findings with what a chosen list makes of them: dropped, not added, for want of what."""
-    said = dict(enumerate(findings))
-    off = scores.below()
-    for column, finding in enumerate(findings):
-        if column in chosen:
-            continue
-        together = np.append(chosen, column)
-        why = limits.over(together, scores.union.posts(together), len(scores.chance))
-        dropped = column in scores.current
-        facts: dict[str, Fact] = {}
-        if column in limits.forbidden:
-            code = "forbidden"
-        elif off[column]:
-            code = "off" if dropped else "not_added"
-        elif why is not None:
-            code, facts = "dropped_room" if dropped else "no_room", {"room": why}
-        else:
-            code = "nothing_new"
-        both = {**finding.facts, **facts}
-        said[column] = replace(finding, code=code, facts=both, text=in_words(code, both))
-    return said
+def sentences(parts: Sequence[str | None]) -> str:
+    """Parts of a reason as short sentences.
+
+    >>> sentences(["required", None, "about 12 posts a week"])
+    'Required. About 12 posts a week.'
+    """
+    return " ".join(f"{part[0].upper()}{part[1:]}." for part in parts if part)
 
 
-def _code(facts: Mapping[str, Fact], features: Features, scores: Scores, column: int, listed: bool) -> str:
-    """What speaks most for a word."""
-    beside, chance = float(facts["beside"]), float(facts["chance"])
-    if not features.posts[column]:
-        return "no_posts"
-    if listed:
-        if len(scores.current) == 1:
-            return "kept_alone"
-        if chance < 0.5 and scores.outside_known:
-            return "kept_doubt"
-        if not scores.outside_known:
-            return "kept_unknown"
-        return "kept_beside" if beside >= CLOSE_COMPANY else "kept"
-    if beside >= CLOSE_COMPANY:
-        return "beside"
-    meaning = features.values[column, NAMES.index(MEANING[1])]
-    if meaning >= CLOSE_MEANING:
-        return "meaning"
-    if features.rise[column] >= RISING and chance >= 0.5:
-        return "rising"
-    context = features.values[column, NAMES.index("context")]
-    return "context" if context > 0 else "likely"
+def often(window: timedelta) -> str:
+    """How one says that something happens once a window.
+
+    >>> often(timedelta(days=7)), often(timedelta(hours=6))
+    ('a week', 'a window')
+    """
+    return {1: "a day", 7: "a week"}.get(window.days if window == timedelta(days=window.days) else 0, "a window")
 
 
-def notes_on(evidence: Evidence, terms: Terms, chosen: Ints, outside_known: bool) -> list[str]:
-    """What a reader should know about what was read: thin data, a common word, nothing to add."""
-    notes = []
-    n_carrying = len(evidence.history.carrying(evidence.keywords(evidence.current)))
-    if n_carrying < THIN:
-        notes.append(f"Only {n_carrying} posts carry a keyword, so this advice is uncertain.")
-    if terms.n_windows < 2:
-        notes.append("All posts lie in one window, so nothing is known about what is rising.")
-    language = evidence.history.vocabulary.language
-    everywhere = COMMON_WORDS | STOP_WORDS.get(language, frozenset())
-    common = [k.text for k in evidence.keywords(evidence.current) if k.text.casefold() in everywhere]
-    if common:
-        notes.append(f"{', '.join(common)}: common everywhere; posts on any subject use it.")
-    if not outside_known:
-        notes.append(
-            "Nearly all posts were collected with your keywords. How many posts a new word brings is not known: "
-            "the numbers are a lower bound."
-        )
-    added = len(np.setdiff1d(chosen, evidence.current))
-    if not added:
-        notes.append(
-            f"Nothing worth adding: none of {len(terms) - terms.n_current:,} words is likely enough on the subject."
-        )
-    return notes
+def posts_in_words(posts: Estimate, window: timedelta, new: float | None = None, *, at_least: bool = False) -> str:
+    """How many posts are expected, rounded as one would say it, and how many of them the list does not bring yet.
+
+    >>> posts_in_words(Estimate(1234.5, 900, 1600), timedelta(days=7), new=310)
+    'About 1,200 posts a week, 310 of them new.'
+    >>> posts_in_words(Estimate(0.2, 0, 1), timedelta(days=2))
+    'Hardly any posts a window.'
+    """
+    if posts.mean < 0.5:
+        return f"Hardly any posts {often(window)}."
+    n = rounded(posts.mean)
+    fresh = "" if new is None else ", all of them new" if rounded(new) == n != "1" else f", {rounded(new)} of them new"
+    about = "At least" if at_least else "About"
+    return f"{about} {n} post{'' if n == '1' else 's'} {often(window)}{fresh}."
+
+
+def rounded(posts: float) -> str:
+    """A number of posts with two digits that count.
+
+    >>> rounded(1234.5), rounded(0.6), rounded(0)
+    ('1,200', '1', '0')
+    """
+    return f"{float(f'{posts:.2g}'):,.0f}"
+
+
+def silent_in_words(keyword: str, near: tuple[str, int] | None) -> str:
+    """What is said of a keyword that no post carries.
+
+    >>> silent_in_words("vacine", ("vaccine", 20))
+    "no post carries the keyword 'vacine'; did you mean vaccine (20 times in the posts)?"
+    """
+    what = "check how it is written" if near is None else f"did you mean {near[0]} ({near[1]:,} times in the posts)?"
+    return f"no post carries the keyword {keyword!r}; {what}"

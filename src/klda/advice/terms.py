@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
-from klda.advice.constants import FEWEST_POSTS, PHRASE_SHARE, RECENT_WINDOWS
+from klda.advice.constants import FEW_POSTS, FEWEST_POSTS, PHRASE_SHARE
+from klda.advice.volume import collected, recent_spans
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents
 from klda.corpus.matching import Matcher
@@ -37,8 +38,9 @@ class Terms:
     posts: csr_array  # (D, T)  1 where a recent post has a term
     words: csr_array  # (D, V)  1 where a recent post has a word
     own: csr_array  # (T, V)  the words that a term consists of
-    last: Bools  # (D,)  whether a post is of the last window
-    earlier: Floats  # (T,)  posts with the term before the last window; NaN where that is not counted
+    last: Bools  # (D,)  whether a post is of the last window, or of those that were pooled with it
+    collected: Bools  # (D,)  whether a keyword of the list brought a post, or one that was active in its window
+    earlier: Floats  # (T,)  posts with the term before these; NaN where that is not counted
     n_earlier: int
     n_windows: int
     """Recent windows."""
@@ -62,19 +64,21 @@ def terms_of(
     wanted = current | named
     first = current if founding is None else founding
     matched = corpus if corpus.candidates == wanted else corpus.with_candidates(wanted)
-    recent = matched.span(max(0, matched.n_windows - RECENT_WINDOWS))
+    start, edge = recent_spans(matched, current)
+    recent = matched.span(start)
     inside, apart = recent.documents, recent.apart
     texts = corpus.posts.texts(np.concatenate([inside.post, apart.post]))
     n_words = len(corpus.vocabulary)
     pieces = cut(texts)
     text_of = pl.Series(texts).rank("dense").to_numpy().astype(np.int64)  # copies have one number
+    fewest = FEWEST_POSTS if len(inside) + len(apart) >= FEW_POSTS else FEWEST_POSTS - 1
     words = vstack([_present(inside, n_words), _present(apart, n_words)], format="csr")
     carried = vstack([_carried(recent), csr_array((len(apart), len(wanted)), dtype=np.float32)], format="csr")
     count = np.asarray(words.sum(axis=0)).ravel()
     stems = corpus.vocabulary.words
-    usual = [w for w in np.flatnonzero(count >= FEWEST_POSTS).tolist() if w and NO_TERM.match(stems[w]) is None]
+    usual = [w for w in np.flatnonzero(count >= fewest).tolist() if w and NO_TERM.match(stems[w]) is None]
     singles = [corpus.vocabulary.keyword(int(w), FORMS_COVER) for w in usual]
-    phrases, phrase_posts, parts = _phrases(tokens_of(pieces), text_of, corpus)
+    phrases, phrase_posts, parts = _phrases(tokens_of(pieces), text_of, corpus, fewest)
     candidates = [*singles, *phrases]
     found, keep = _uncovered(candidates, Matcher(current, adjacent=corpus.adjacent))
     has_word = _rematched(hstack([words[:, usual], phrase_posts], format="csc"), candidates, found, keep, pieces)
@@ -85,8 +89,8 @@ def terms_of(
     kept = np.flatnonzero(keep)
     earlier = np.full(len(keywords), np.nan)
     n_earlier = 0
-    if matched.n_windows > 1:
-        before = matched.span(0, matched.n_windows - 1)
+    if edge:
+        before = matched.span(0, edge)
         n_earlier = len(before) + len(before.apart)
         earlier[: len(wanted)] = np.bincount(before.observed.values, minlength=len(wanted))
         said = sum(np.bincount(part.words, minlength=n_words) for part in (before.documents, before.apart))
@@ -99,7 +103,8 @@ def terms_of(
         posts=hstack([carried, has_word], format="csr")[:, kept],
         words=words,
         own=_own_words(wanted, usual, parts, corpus)[kept],
-        last=np.concatenate([inside.window, apart.window]) == recent.n_windows - 1,
+        last=np.concatenate([inside.window, apart.window]) >= edge - start,
+        collected=np.concatenate([collected(recent, np.arange(len(current))), np.zeros(len(apart), dtype=np.bool_)]),
         earlier=earlier[kept],
         n_earlier=n_earlier,
         n_windows=recent.n_windows,
@@ -126,7 +131,9 @@ def _present(documents: Documents, n_words: int) -> csr_array:
     return found
 
 
-def _phrases(tokens: Tokens, text_of: Ints, corpus: Corpus) -> tuple[list[Keyword], csr_array, list[list[int]]]:
+def _phrases(
+    tokens: Tokens, text_of: Ints, corpus: Corpus, fewest: int
+) -> tuple[list[Keyword], csr_array, list[list[int]]]:
     """Phrases of two and three words, the posts that have them side by side, and the words that they consist of.
 
     Copies of one text count once: what one person wrote and many repeat is no phrase. `text_of` numbers the texts (D,).
@@ -136,7 +143,7 @@ def _phrases(tokens: Tokens, text_of: Ints, corpus: Corpus) -> tuple[list[Keywor
     n_texts = len(tokens.texts)
     plain = distinct.str.contains(PHRASE_WORD).to_numpy()
     full = corpus.settings.keeps(distinct).to_numpy() & plain
-    least = max(FEWEST_POSTS, int(PHRASE_SHARE * n_texts))
+    least = max(fewest, int(PHRASE_SHARE * n_texts))
     at = np.flatnonzero((rows[1:] == rows[:-1]) & plain[values[:-1]] & plain[values[1:]])
     pairs = _frequent(least, at, rows, text_of, values[at], values[at + 1], np.full(len(at), -1))
     begins = np.zeros(len(values), dtype=np.bool_)

@@ -60,6 +60,18 @@ class Topics:
         """The same topics where the patterns at these positions are all; -1 is one that was not looked at."""
         return replace(self, shares=np.where((at >= 0)[:, None], self.shares[at], 0.0))
 
+    def of_candidates(self, at: Ints) -> Topics:
+        """The same topics where the candidates at these positions are all; -1 is a word like all together."""
+        of, words, own = (
+            np.concatenate([rows, last])[at]
+            for rows, last in (
+                (self.of_candidate, self.of_candidate.mean(axis=0, keepdims=True)),
+                (self.words, self.words.mean(axis=0, keepdims=True)),
+                (self.own, np.zeros((1, self.own.shape[1]), dtype=np.bool_)),
+            )
+        )
+        return replace(self, of_candidate=of, words=words, own=own)
+
     def of_list(self, weight: Floats, credit: Floats) -> tuple[Floats, Floats]:
         """The share of each topic, and its words, given posts by pattern and by keyword. # (K,), (K, W)"""
         share = weight @ self.shares

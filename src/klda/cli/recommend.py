@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from klda.advice.constants import FEWEST_POSTS
 from klda.advice.proposal import Action, Proposal, Reason
 from klda.cli import options as o
 from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
@@ -20,7 +19,7 @@ from klda.types import Estimate
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
 
-ORDER: tuple[Action, ...] = ("keep", "add", "drop", "hold")
+ORDER: tuple[Action, ...] = ("add", "drop", "keep", "hold")
 
 
 def recommend(
@@ -39,7 +38,8 @@ def recommend(
         str, typer.Option(help=f"Where candidates are looked for, with commas: {', '.join(SOURCES)}.")
     ] = ",".join(USUAL_SOURCES),
     sample: Annotated[
-        list[Path] | None, typer.Option(help="Files of an unfiltered sample, a place to look for candidates.")
+        list[Path] | None,
+        typer.Option(help="Files of an unfiltered sample of the stream: they show what your list misses."),
     ] = None,
     sample_share: Annotated[
         float | None,
@@ -47,9 +47,9 @@ def recommend(
     ] = None,
     tagger: Annotated[Tagger, typer.Option(help="What tells nouns; spacy is an extra.")] = "pattern",
     window: o.WindowLength = "7d",
-    top: Annotated[int, typer.Option(min=1, help="Extensions listed for each current keyword.")] = 2,
+    top: Annotated[int, typer.Option(min=1, help="Words named for each current keyword (--format json).")] = 2,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Most keywords of the next list; ten more than now unless given.")
+        int | None, typer.Option(min=1, help="Most keywords of the next list; up to ten more than now unless given.")
     ] = None,
     max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that it may bring in a window.")] = None,
     max_terms: Annotated[int | None, typer.Option(min=1, help="Most surface forms in all, as platforms count.")] = None,
@@ -69,7 +69,9 @@ def recommend(
     save: Annotated[Path | None, typer.Option(help="Also write the proposal as JSON, for klda rules.")] = None,
     language: o.Language = "en",
     only_language: o.OnlyLanguage = False,
-    min_count: o.MinCount = FEWEST_POSTS,
+    min_count: Annotated[
+        int, typer.Option(min=1, help="Rarer words share one placeholder; with 3, it is 2 below 1,000 posts.")
+    ] = 3,
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
@@ -78,7 +80,8 @@ def recommend(
     address: o.Address = None,
     output: Annotated[ListFormat, typer.Option("--format", help="How to print the result.")] = ListFormat.table,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Also name the words that each keyword brings.")
+        bool,
+        typer.Option("--verbose", "-v", help="Also say what each added word extends and brings, and what is lost."),
     ] = False,
     seed: o.Seed = 0,
 ) -> None:
@@ -175,8 +178,9 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
         return
     reasons = sorted(proposal.reasons, key=lambda reason: ORDER.index(reason.action))
     if output is ListFormat.csv:
-        intervals = ("expected_posts", "posts_low", "posts_high", "divergence", "divergence_low", "divergence_high")
-        header = ("action", "keyword", "forms", "frequency", *intervals, "gained", "lost", "reason")
+        posts = ("expected_posts", "posts_low", "posts_high", "new_posts", "relevance")
+        measured = ("divergence", "divergence_low", "divergence_high", "gained", "lost")
+        header = ("action", "keyword", "forms", "frequency", *posts, *measured, "reason")
         print_csv(
             header,
             (
@@ -186,6 +190,8 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
                     " ".join(r.keyword.forms),
                     r.frequency,
                     *_rounded(r.expected_posts),
+                    r.new_posts,
+                    r.relevance,
                     *_rounded(r.divergence, 4),
                     ", ".join(r.gained),
                     ", ".join(r.lost),
@@ -200,25 +206,29 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
     out.print(proposal.headline, style="bold", markup=False, highlight=False)
     if proposal.known is not None:
         out.print(f"Read: {proposal.known}.", markup=False, highlight=False)
+    for note in proposal.notes:
+        out.print(f"Note: {note[:1].upper()}{note[1:]}", style="yellow", markup=False, highlight=False)
     rows = [_row(r, verbose) for r in reasons]
     window = f" for {proposal.window[:10]}" if proposal.window else ""
     print_table(f"Next keywords{window} ({proposal.policy})", ("", "keyword", "posts", "new", "why"), rows)
     if proposal.expected_posts is not None:
-        e = proposal.expected_posts
-        text = f"about {e.mean:,.0f} ({e.low:,.0f} to {e.high:,.0f}) a window"
+        e, often = proposal.expected_posts, proposal.known.often if proposal.known else "a window"
+        text = f"about {e.mean:,.0f} posts {often}, with 90% certainty {e.low:,.0f} to {e.high:,.0f}"
         if proposal.at_least:
-            text = f"at least {e.mean:,.0f} a window. This is a lower bound: no posts without your keywords are known"
-        out.print(f"Expected posts: {text}.", highlight=False)
-    for note in proposal.notes:
-        out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
+            text = f"at least {e.mean:,.0f} posts {often}"
+        out.print(f"The list will bring {text}.", markup=False, highlight=False)
 
 
 def _row(reason: Reason, verbose: bool) -> tuple[object, ...]:
     """A line of the table: what to do with a keyword, its posts, how many are new, and why."""
     posts = reason.expected_posts and round(reason.expected_posts.mean)
     new = None if reason.new_posts is None else round(reason.new_posts)
-    words = f" Brings {', '.join(reason.gained)}." if verbose and reason.gained else ""
-    return (reason.action, reason.keyword.text, posts, new, f"{reason.text}{words}")
+    said = [reason.text]
+    if verbose:
+        said += [f"Extends {reason.extends}."] if reason.extends and reason.action == "add" else []
+        said += [f"Brings {', '.join(reason.gained)}."] if reason.gained and reason.action == "add" else []
+        said += [f"Loses {', '.join(reason.lost)}."] if reason.lost else []
+    return (reason.action, reason.keyword.text, posts, new, " ".join(filter(None, said)))
 
 
 def _rounded(estimate: Estimate | None, digits: int | None = None) -> tuple[float | None, ...]:

@@ -270,8 +270,8 @@ class Trainer:
         if not math.isfinite(value) or (best is not None and value < best - DIVERGED):
             raise TrainingError(
                 f"{position.stage}, iteration {position.iteration}: the held-out bound went to {value:.3g} a token "
-                f"(best {best if best is not None else float('nan'):.3g}); a smaller learning_rate (in Python) may "
-                "help. The last checkpoint is intact."
+                f"(best {best if best is not None else float('nan'):.3g}); fit again with a smaller step, "
+                f"KLDA(learning_rate={settings.learning_rate / 4:g}). The last checkpoint is intact."
             )
         if best is None or value > best:
             position.best_bound = value
@@ -289,8 +289,8 @@ class Trainer:
         names = terms.not_finite()
         what = f"{', '.join(names)} not finite" if names else "the loss is not finite"
         raise TrainingError(
-            f"{self.state.position.stage}, iteration {iteration}: {what}; a smaller learning_rate (in Python) may help "
-            f"(now {self.settings.learning_rate}). The last checkpoint is intact."
+            f"{self.state.position.stage}, iteration {iteration}: {what}; fit again with a smaller step, "
+            f"KLDA(learning_rate={self.settings.learning_rate / 4:g}). The last checkpoint is intact."
         )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,57 +17,73 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as packed
 
-from klda.advice.advise import KLDAPolicy
+from klda.advice.advise import KLDAPolicy, Situation, advise
 from klda.advice.assemble import Finding
-from klda.advice.choices import Choices, Seen
+from klda.advice.choices import Choices
 from klda.advice.choose import Scores, covered_by
 from klda.advice.proposal import Proposal
 from klda.advice.topics import Topics
+from klda.advice.volume import Seen
 from klda.errors import DataError, FormatError, KldaError
-from klda.monitor.learning import Learning
+from klda.monitor.learning import Learning, learning
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
 from klda.selection.budget import Limits
-from klda.selection.interval import Interval
-from klda.selection.overlap import UnionVolume
 from klda.store import SavedProposal
-from klda.types import Estimate, Keyword, KeywordSet
+from klda.types import Estimate, Keyword, KeywordSet, silent
 
 VERSION = 3
 KEPT = 12
 """Proposals whose choices are kept; older ones are decided long since."""
 
 
-def choices_of(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
-    """What a proposal was chosen from, with all posts counted and with topics; None where nothing can be weighed.
+def choices_of(proposal: Proposal, known: Learning, settings: Settings) -> Choices | None:
+    """What a proposal was chosen from, with topics; None where nothing can be weighed.
 
-    Posts of the unfiltered sample count for what they stand for. Another policy than `klda` leaves no choices; what
-    its candidates would bring is then weighed as `klda` does.
+    Another policy than `klda` leaves no choices; what its candidates would bring is then weighed as `klda` does.
     """
-    found = proposal.choices or _weighed(proposal, learning, settings)
-    if found is None:
-        return None
-    corpus = learning.corpus.with_candidates(found.candidates)
-    whole = learning.sample is not None
-    seen = Seen.of(corpus, learning.weights(corpus) if whole else None, whole=whole)
-    return found.with_sample(seen) if whole else found.with_seen(seen)
-
-
-def _weighed(proposal: Proposal, learning: Learning, settings: Settings) -> Choices | None:
-    policy = KLDAPolicy(
-        novelty=settings.novelty,
-        founding=settings.first_keywords(),
-        subject=settings.subject,
-        sample_share=settings.sample or 1.0,
-        predict=True,
-    )
-    generator = np.random.default_rng(settings.seed)
-    budget, corpus, current = settings.budget.budget(), learning.corpus, proposal.current
+    if proposal.choices is not None:
+        return proposal.choices
+    situation = _situation(proposal, known, settings, proposal.ranked - proposal.current)
+    predict = partial(KLDAPolicy().predicted, generator=np.random.default_rng(settings.seed), progress=silent)
     try:
-        weighed = policy.propose(corpus, current, proposal.ranked - current, budget, generator=generator)
+        found = advise(situation, predict=predict).choices
     except DataError:  # the proposal stands without a what-if
         return None
-    return None if weighed.choices is None else replace(weighed.choices, is_own=False)
+    return None if found is None else replace(found, is_own=False)
+
+
+def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choices:
+    """The choices behind a proposal, which look further words up in the stored posts that it was made from."""
+
+    def ask(words: KeywordSet) -> Choices:
+        assert proposal.window is not None
+        end = datetime.fromisoformat(proposal.window)
+        last = monitor.windowing.holding(end - timedelta(microseconds=1))
+        known = learning(monitor, last)
+        situation = _situation(
+            proposal, known, monitor.settings, choices.candidates - choices.keywords(choices.current)
+        )
+        found = advise(replace(situation, asked=words)).choices
+        assert found is not None
+        return replace(found, is_own=choices.is_own, novelty=choices.novelty).with_topics_of(choices)
+
+    return choices if proposal.window is None else replace(choices, ask=ask)
+
+
+def _situation(proposal: Proposal, known: Learning, settings: Settings, candidates: KeywordSet) -> Situation:
+    """What the policy `klda` would know, choosing among these candidates alone."""
+    return Situation(
+        history=known.corpus,
+        current=proposal.current,
+        budget=settings.budget.budget(),
+        founding=settings.first_keywords(),
+        subject=settings.subject,
+        candidates=candidates,
+        novelty=settings.novelty,
+        sample_share=settings.sample or 1.0,
+        use_vectors=bool(settings.policy_settings.get("use_vectors", True)),
+    )
 
 
 def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:
@@ -127,10 +144,7 @@ def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
         "current": choices.current,
         "scores.chance": scores.chance,
         "scores.rise": scores.rise,
-        "union.documents": scores.union.documents,
-        "union.pattern": scores.union.pattern,
-        "union.keyword": scores.union.keyword,
-        "union.expected": scores.union.expected,
+        "scores.unsure": scores.unsure,
         "limits.terms": limits.terms_of(len(choices.candidates)),
         "limits.required": limits.required,
         "limits.forbidden": limits.forbidden,
@@ -138,7 +152,6 @@ def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
         "words": choices.words.astype(np.float32),
         "own": choices.own,
         "frequency": choices.frequency,
-        "volume": np.stack([choices.volume.mean, choices.volume.low, choices.volume.high]),
         "seen.pattern": choices.seen.pattern,
         "seen.keyword": choices.seen.keyword,
         "seen.posts": choices.seen.posts,
@@ -168,17 +181,16 @@ def _facts(choices: Choices) -> dict[str, Any]:
         "threshold": choices.threshold,
         "findings": [asdict(finding) for finding in choices.findings],
         "limits": [limits.max_keywords, limits.max_posts, limits.max_terms],
-        "whole": choices.seen.whole,
         "length": choices.length.total_seconds(),
         "topics": None if choices.topics is None else list(choices.topics.vocabulary),
     }
 
 
 def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any]) -> Choices:
-    union = UnionVolume.of_patterns(*(arrays[f"union.{n}"] for n in ("documents", "pattern", "keyword", "expected")))
     candidates = KeywordSet(tuple(Keyword(text, tuple(forms)) for text, forms in facts["candidates"]))
     max_keywords, max_posts, max_terms = facts["limits"]
     topics = facts["topics"]
+    seen = Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"])
     return Choices(
         candidates=candidates,
         current=arrays["current"],
@@ -186,7 +198,8 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         scores=Scores(
             chance=arrays["scores.chance"],
             rise=arrays["scores.rise"],
-            union=union,
+            unsure=arrays["scores.unsure"],
+            union=seen.union(len(candidates)),
             covers=covered_by(tuple(candidates)),
             current=arrays["current"],
             outside_known=facts["outside_known"],
@@ -207,8 +220,8 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         threshold=facts["threshold"],
         findings=tuple(map(_finding, facts["findings"])),
         frequency=arrays["frequency"],
-        volume=Interval(*arrays["volume"]),
-        seen=Seen(arrays["seen.pattern"], arrays["seen.keyword"], arrays["seen.posts"], facts["whole"]),
+        volume=seen.forecast(len(candidates)),
+        seen=seen,
         length=timedelta(seconds=facts["length"]),
         topics=None if topics is None else _topics(arrays, topics),
         is_own=facts["is_own"],

@@ -19,7 +19,6 @@ from klda.corpus.documents import Ragged, merged
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
-from klda.selection.arrays import Floats
 from klda.store import PostStore, StoredPosts
 from klda.types import KeywordSet, Progress, Window, silent
 
@@ -36,11 +35,7 @@ class Learning:
     n_collected: int
     """Rows of the corpus's posts that the filter collected; those behind are from the sample alone."""
     share: float
-
-    def weights(self, corpus: Corpus) -> Floats:
-        """How many posts of the stream each document of the corpus (or of one re-matched) stands for. # (D,)"""
-        sampled = corpus.documents.post >= self.n_collected
-        return np.where(sampled, 1 / self.share if self.share else 0.0, 1.0)
+    """Share of all posts that the sample holds."""
 
 
 def learning(

@@ -120,7 +120,7 @@ class Settings(_Table):
     subject: str = Field(min_length=1)
     """What it is about, for people."""
     keywords: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
-    """The first list: also the anchor that later lists are held to."""
+    """The first list: also what later lists are held to."""
     source: Annotated[dict[str, Any], BeforeValidator(_described), AfterValidator(_known_source)]
     """`kind` and the options of that source."""
     sample: Share = 0.01
@@ -141,7 +141,6 @@ class Settings(_Table):
     keep_models: int = Field(default=4, ge=1)
     """So many of the newest models are kept."""
     novelty: Share = 0.5
-    anchor: Share = 0.5
     seed: int = 0
     approval: Approval = "manual"
     max_distance: Share = 0.5

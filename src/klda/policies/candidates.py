@@ -146,7 +146,7 @@ def _hashtags(subject: Corpus, limit: int, _: Tagger) -> list[Keyword]:
 def _rising(subject: Corpus, limit: int, tagger: Tagger) -> list[Keyword]:
     """Nouns that the last window has more of than the windows before led to expect, in standard deviations."""
     if subject.n_windows < 2:
-        raise DataError("rising words need at least two windows; widen the span or leave the source out")
+        raise DataError("rising words need posts of two windows; give older posts, or do not name the source rising")
     last, before = subject.window(-1), subject.span(0, -1)
     expected = document_frequency(before) * (len(last) / max(len(before), 1))
     return nouns_by((document_frequency(last) - expected) / np.sqrt(expected + 1), last, limit, tagger)

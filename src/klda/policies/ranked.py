@@ -98,8 +98,8 @@ def posts_of_list(evidence: Evidence) -> Corpus:
     if not len(found):
         names = ", ".join(evidence.keywords(evidence.current).texts)
         raise DataError(
-            f"no post of the last window ({evidence.history.windows[-1]}) carries any of the keywords {names}; "
-            "give posts of an earlier end"
+            f"no post from {evidence.history.windows[-1]} on carries any of the keywords {names}; "
+            "give only the posts before"
         )
     return found
 

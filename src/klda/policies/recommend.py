@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from klda.advice.constants import FEWEST_POSTS
+from klda.advice.constants import FEW_POSTS, FEWEST_POSTS
 from klda.advice.proposal import Proposal
 from klda.advice.protocol import Policy
+from klda.advice.spelling import no_post_has
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import merged
 from klda.corpus.posts import HasBatches, PostTable, unread
@@ -103,6 +104,8 @@ def recommend(
     if sample is not None:
         share = shown_share(corpus, sample, current)
         corpus = with_sample(corpus, sample)
+    if isinstance(policy, str) and model is None:
+        corpus = with_rare_words(corpus)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)
     check(corpus, current)
@@ -151,21 +154,20 @@ def recommend(
 def check(corpus: Corpus, current: KeywordSet) -> None:
     """Raises a `DataError` that says what is wrong with posts from which nothing can be advised."""
     carrying = corpus.carrying(current)
-    names = ", ".join(current.texts)
     if not len(carrying):
-        raise DataError(f"no post carries any of the keywords {names}; check how they are written, and the files")
+        raise DataError(no_post_has(current, corpus.vocabulary))
     every = merged(corpus.documents, corpus.apart)
     newest = int(every.time.argmax())
     latest = datetime.fromtimestamp(int(every.time[newest]) / 1e6, UTC)
     if latest > datetime.now(UTC) + CLOCK_TOLERANCE:
         raise DataError(
             f"post {corpus.posts[int(every.post[newest])].id} is dated {latest:%Y-%m-%d %H:%M} UTC, in the future; "
-            "correct its time or leave it out"
+            "correct its time, or remove the post from the file"
         )
     texts = corpus.posts.texts(corpus.documents.post[carrying])
     if len(texts) > 1 and len(set(texts)) == 1:
         raise DataError(
-            f"all {len(texts):,} posts with a keyword have the same text; there is nothing to learn from them"
+            f"all {len(texts):,} posts with a keyword have the same text; give posts that say different things"
         )
 
 
@@ -213,6 +215,17 @@ def with_sample(corpus: Corpus, sample: Corpus) -> Corpus:
         both, corpus.candidates, window=corpus.windowing, settings=corpus.settings, adjacent=corpus.adjacent
     )
     return joined.with_history(corpus.history) if joined.n_windows == corpus.n_windows else joined
+
+
+def with_rare_words(corpus: Corpus) -> Corpus:
+    """The corpus with words that occur twice, where it is so small that they count; else as it is."""
+    if corpus.settings.min_count != MIN_COUNT or len(corpus.posts) >= FEW_POSTS:
+        return corpus
+    settings = replace(corpus.settings, min_count=MIN_COUNT - 1)
+    richer = Corpus.from_posts(
+        corpus.posts, corpus.candidates, window=corpus.windowing, settings=settings, adjacent=corpus.adjacent
+    )
+    return richer.with_history(corpus.history) if richer.n_windows == corpus.n_windows else corpus
 
 
 def founding_setting(name: str, founding: KeywordSet | None) -> dict[str, KeywordSet]:

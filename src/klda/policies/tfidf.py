@@ -35,7 +35,8 @@ class TfIdf(RankingPolicy):
         """tf · idf of every candidate."""
         if evidence.history.n_windows < 2:
             raise DataError(
-                "tf-idf compares the last window with earlier ones, and there is only one; give posts of two or more"
+                "tf-idf compares the last window with earlier ones, and there is only one; give older posts too, "
+                "or a shorter window"
             )
         now, before = posts_of_list(evidence), evidence.history.span(0, -1)
         n_before = len(before) + len(before.apart)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klda.advice.choices import Seen, patterns, topics_under
+from klda.advice.choices import topics_under
 from klda.advice.evidence import columns_of
 from klda.advice.prediction import (
     ENOUGH_POSTS,
@@ -18,6 +18,7 @@ from klda.advice.prediction import (
 )
 from klda.advice.proposal import Proposal
 from klda.advice.topics import TopicShare, compared, filled, topics_of
+from klda.advice.volume import Seen, patterns
 from klda.corpus.corpus import Corpus
 from klda.errors import TrainingError
 from klda.types import KeywordSet, Progress, silent

@@ -23,7 +23,7 @@ from klda.selection.high_frequency import (
     lost_words,
 )
 from klda.selection.interval import Interval
-from klda.selection.overlap import Share, UnionVolume
+from klda.selection.overlap import UnionVolume
 from klda.selection.sampling_noise import ExpectedScores, expected_scores
 from klda.selection.word_distribution import from_counts, from_topics, mixture
 
@@ -35,7 +35,6 @@ __all__ = [
     "Extensions",
     "Interval",
     "Limits",
-    "Share",
     "UnionVolume",
     "anchored_target",
     "calibrated_forecast",

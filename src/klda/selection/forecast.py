@@ -29,7 +29,21 @@ _WORST_ERROR = 4.0
 """Squared relative error at which one window is cut off, so that one explosion does not set everyone's φ."""
 
 
-def forecast_posts(counts: Floats, *, half_life: float = 1.5, coverage: float = COVERAGE) -> Interval:
+HALF_LIFE = 1.5
+"""Windows after which a past count weighs half."""
+
+
+def level_weights(n_windows: int, half_life: float = HALF_LIFE) -> Floats:
+    """The weight of each past window in the expected posts, the latest last; they sum to 1. # (T,)
+
+    >>> level_weights(3, half_life=1.0).round(3)
+    array([0.143, 0.286, 0.571])
+    """
+    kept = 0.5 ** (np.arange(n_windows)[::-1] / half_life)
+    return np.asarray(kept / kept.sum())
+
+
+def forecast_posts(counts: Floats, *, half_life: float = HALF_LIFE, coverage: float = COVERAGE) -> Interval:
     """Expected posts of each keyword in the next window, with an interval, from past counts (Q, T). # each (Q,)
 
     The last column is the latest window.

@@ -79,5 +79,5 @@ def _documents(indptr: Ints) -> Ints:
 
 def _n_documents(indptr: Ints) -> int:
     if len(indptr) < 2:
-        raise DataError("there are no documents to count keywords in; widen the window or check the filter")
+        raise DataError("there are no posts to count keywords in; give posts that carry a keyword")
     return len(indptr) - 1

@@ -11,7 +11,7 @@ from fastapi import HTTPException
 
 from klda.advice.choices import Choices
 from klda.errors import DataError, InputError
-from klda.monitor.choices import path_of, read_choices
+from klda.monitor.choices import path_of, read_choices, with_posts
 from klda.monitor.decide import approve, edit, reject
 from klda.monitor.monitor import Monitor
 from klda.store import SavedProposal
@@ -33,9 +33,9 @@ def the_proposal(monitor: Monitor, name: str) -> SavedProposal:
 
 
 def the_choices(monitor: Monitor, saved: SavedProposal) -> Choices | None:
-    """What a proposal was chosen from, where that is kept; read once and held."""
+    """What a proposal was chosen from, where that is kept, read once and held; further words come from the posts."""
     path = path_of(monitor, saved.id)
-    return _read(path) if path.is_file() else None
+    return with_posts(_read(path), monitor, saved.proposal) if path.is_file() else None
 
 
 def weighable(monitor: Monitor, saved: SavedProposal) -> Choices:

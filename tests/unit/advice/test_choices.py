@@ -79,11 +79,48 @@ def test_a_list_over_budget_is_told_so(choices: Choices) -> None:
     assert "allowed" in (what_if(choices, choices.candidates.texts[:20]).over or "")
 
 
-def test_a_word_that_was_no_candidate_cannot_be_weighed(choices: Choices) -> None:
+def test_a_word_that_somebody_types_is_looked_up_in_the_posts(proposal: Proposal, choices: Choices) -> None:
+    typed = next(
+        w for w in World(weeks=3, posts_per_week=900).best_keywords("racing", 2, 9) if w not in choices.candidates
+    )
+    found = proposal.what_if(["health", typed, "unheard"])
+    assert found.unknown == ("unheard",)
+    [reason] = [reason for reason in found.reasons if reason.keyword.text == typed]
+    assert reason.expected_posts is not None
+    assert reason.expected_posts.mean > 0
+    assert reason.new_posts is not None
+    assert reason.relevance is not None
+    assert "of them new" in reason.volume
+
+
+def test_looking_a_word_up_changes_no_number_of_the_list(proposal: Proposal, choices: Choices) -> None:
+    current = choices.keywords(choices.current).texts
+    with_unknown = proposal.what_if([*current, "unheard"])
+    assert with_unknown.expected_posts == proposal.what_if(current).expected_posts == proposal.posts_now
+
+
+def test_without_posts_a_word_that_was_no_candidate_cannot_be_weighed(choices: Choices) -> None:
     with pytest.raises(DataError, match="unheard"):
-        what_if(choices, ["health", "unheard"])
+        what_if(replace(choices, ask=None), ["health", "unheard"])
     with pytest.raises(DataError, match="at least one"):
         what_if(choices, [])
+
+
+def test_every_part_of_a_proposal_comes_from_the_same_scores(proposal: Proposal, choices: Choices) -> None:
+    chance = dict(zip(choices.candidates.texts, choices.scores.chance.tolist(), strict=True))
+    ranked = [chance[text] for text in proposal.ranked.texts]
+    assert ranked == sorted(ranked, reverse=True)
+    weighed = {reason.keyword.text: reason for reason in what_if(choices, proposal.next_keywords.texts).reasons}
+    for reason in proposal.reasons:
+        assert reason.relevance == pytest.approx(chance[reason.keyword.text], abs=0.001)
+        if reason.action != "drop":
+            assert weighed[reason.keyword.text] == replace(reason, examples=())
+    place = {text: at for at, text in enumerate(proposal.ranked.texts)}
+    for words in proposal.per_keyword.values():
+        assert [place[word] for word in words] == sorted(place[word] for word in words)
+    nearest = min(proposal.frontier, key=lambda point: abs(point.novelty - choices.novelty))
+    if nearest.novelty == choices.novelty:
+        assert set(nearest.keywords) == set(proposal.next_keywords.texts)
 
 
 @pytest.mark.parametrize("novelty", [-0.1, 1.1, float("nan")])
@@ -103,7 +140,7 @@ def test_patterns_count_every_post_once(choices: Choices) -> None:
     assert (seen.each(len(choices.candidates)).sum(axis=0) >= seen.posts.sum(axis=0)).all()
 
 
-def test_credit_is_that_of_the_share(choices: Choices) -> None:
+def test_credit_sums_to_the_posts_of_a_list(choices: Choices) -> None:
     volume, columns = choices.scores.union, np.array([3, 0, 7, 12])
-    assert (volume.credit(columns) == volume.share(columns).credit).all()
-    assert volume.posts(columns) == volume.share(columns).posts
+    assert volume.credit(columns).sum() == pytest.approx(volume.posts(columns))
+    assert volume.posts(columns) == pytest.approx(choices.expected_posts(columns).mean, abs=0.05)

@@ -41,6 +41,17 @@ def test_a_keyword_that_does_not_belong_is_dropped_where_its_posts_can_be_seen()
     assert set(scores([0.9, LEAST_KEPT / 2], [10, 10], **unknown).choose(Limits()).tolist()) == {0, 1}
 
 
+def test_a_keyword_stays_that_the_rest_of_the_list_cannot_judge():
+    unsure = {"current": np.array([0, 1]), "unsure": np.array([1])}
+    assert set(scores([0.9, LEAST_KEPT / 2], [10, 10], **unsure).choose(Limits()).tolist()) == {0, 1}
+
+
+def test_a_keyword_without_posts_stays_while_there_is_room():
+    silent = scores([0.9, 0.01, 0.8], [10, 0, 20], current=np.array([0, 1]))
+    assert set(silent.choose(Limits()).tolist()) == {0, 1, 2}
+    assert set(silent.choose(Limits(max_keywords=2)).tolist()) == {0, 2}
+
+
 def test_the_likeliest_keyword_stays_where_none_belongs():
     assert scores([0.01, 0.02], [10, 10], current=np.array([0, 1])).choose(Limits()).tolist() == [1]
 

@@ -10,7 +10,7 @@ import pytest
 from klda import Corpus, recommend
 from klda.advice.advise import judged
 from klda.advice.features import CONTEXT, MEANING, NAMES, features_of
-from klda.advice.reasons import SENTENCES, in_words
+from klda.advice.reasons import NOTES, SENTENCES, in_words, note
 from klda.advice.relevance import REGIMES, groups_known, relevance
 from klda.advice.terms import terms_of
 from klda.corpus.simulation import World
@@ -110,7 +110,7 @@ def test_added_words_say_how_many_of_their_posts_are_new() -> None:
     advice = recommend(world, world.best_keywords("health", 0, 3), subject="health", use_vectors=False)
     added = [reason for reason in advice.reasons if reason.action == "add"]
     assert added
-    assert all(reason.new_posts is not None and "of them new" in reason.text for reason in added)
+    assert all(reason.new_posts is not None and "of them new" in reason.volume for reason in added)
     assert advice.headline.startswith("Add ")
 
 
@@ -121,3 +121,10 @@ def test_every_code_is_one_short_sentence(code: str) -> None:
     assert said[0].isupper() or said[0].isdigit()
     assert not said.endswith(".")
     assert len(said.split()) < 25
+
+
+@pytest.mark.parametrize("code", NOTES)
+def test_every_note_is_said_in_short_sentences(code: str) -> None:
+    said = note(code, n=1200, words="ballots, voters")
+    assert said.endswith(".")
+    assert all(len(sentence.split()) < 25 for sentence in said.split(". "))

@@ -218,7 +218,7 @@ def test_nan_is_named_and_the_last_good_state_stays():
             trainer.state.parameters.theta.data[0] = torch.nan
 
     with pytest.raises(
-        TrainingError, match=r"training, iteration 6: keyword_prior.* not finite; a smaller learning_rate"
+        TrainingError, match=r"training, iteration 6: keyword_prior.* not finite; fit again with a smaller step"
     ):
         trainer.run(save=lambda state: saved.append(copied(state.tensors())), progress=spoil)
     assert len(saved) == 2

@@ -29,7 +29,7 @@ def posts(weeks: int, per_week: int = 80) -> Iterator[Row]:
     for week in range(weeks):
         for n in range(per_week):
             own = f"news{chr(97 + week)}" if n % 4 == 0 else WORDS[n % 7]
-            text = f"{'hospital' if n % 2 else 'doctor'} {WORDS[n % 10]} {WORDS[(n // 3) % 10]} {own}"
+            text = f"{'hospital' if n % 2 else 'doctor'} {WORDS[n % 10]} {WORDS[(n // 3) % 10]} {own} @desk{n % 5}"
             yield row(f"{week}-{n}", text, week=week + n / per_week * 0.9)
 
 

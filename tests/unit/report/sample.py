@@ -275,5 +275,5 @@ REPORT = Report(
     words=WORDS,
     topics=TOPICS,
     comparison=COMPARISON,
-    settings={"novelty": "0.5", "anchor": "0.5", "topics": "5", "window": "7 days", "posts read": "93,214"},
+    settings={"novelty": "0.5", "topics": "5", "window": "7 days", "posts read": "93,214"},
 )

@@ -46,5 +46,5 @@ def test_every_document_contains_the_empty_set():
 
 
 def test_no_documents_are_an_error_rather_than_a_division_by_zero():
-    with pytest.raises(DataError, match="no documents"):
+    with pytest.raises(DataError, match="no posts"):
         frequencies(np.array([0]), np.empty(0, dtype=np.int64), 3)

@@ -87,10 +87,14 @@ def test_a_dial_beyond_its_ends_is_refused(browser: Browser, novelty: str) -> No
     assert browser.get(path, params={"novelty": novelty}).status_code == 422
 
 
-def test_a_word_that_cannot_be_weighed_is_named(browser: Browser) -> None:
-    path = f"/api/v1/monitors/health/proposals/{waiting(browser)['id']}/what-if"
-    answer = browser.get(path, params={"keyword": ["<b>unheard</b>"]})
-    assert (answer.status_code, "unheard" in answer.json()["detail"]) == (409, True)
+def test_a_word_that_is_typed_is_looked_up_in_the_posts(browser: Browser) -> None:
+    proposal = waiting(browser)
+    path = f"/monitors/health/proposals/{proposal['id']}/what-if"
+    words = [*proposal["current"], "<b>unheard</b>"]
+    answer = browser.get(f"/api/v1{path}", params={"keyword": words}).json()
+    assert answer["unknown"] == ["<b>unheard</b>"]
+    page = browser.get(path, params={"keyword": proposal["current"], "more": "<b>unheard</b>"}).text
+    assert "&lt;b&gt;unheard&lt;/b&gt;</bdi>: no known post has it." in page
 
 
 @pytest.mark.parametrize("path", ["proposals/0123456789abcdef", "backtests/0123456789abcdef", "jobs/0123456789abcdef"])

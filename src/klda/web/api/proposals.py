@@ -36,6 +36,10 @@ class ReasonAnswer(BaseModel):
     forms: list[str] = Field(description="What is matched for it.")
     action: Literal["keep", "add", "drop", "hold"]
     text: str = Field(description="The reason in words.")
+    volume: str = Field(description="How many posts it brings, and how many of them are new, in words.")
+    code: str = Field(description="The reason for programs.")
+    relevance: float | None = Field(description="Probability that what it newly brings is on the subject.")
+    new_posts: float | None = Field(description="Of its expected posts, those that the current list does not bring.")
     expected_posts: EstimateAnswer | None = Field(description="In the next window.")
     gained: list[str]
     lost: list[str]
@@ -83,7 +87,7 @@ class ProposalAnswer(ProposalSummary):
     next: list[str] = Field(description="The list to use next.")
     window: str | None = Field(description="Start of the window that it is for.")
     expected_posts: EstimateAnswer | None
-    at_least: bool = Field(description="Whether added keywords bring posts besides that no list has shown.")
+    at_least: bool = Field(description="Whether numbers of posts are lower bounds.")
     reasons: list[ReasonAnswer]
     frontier: list[FrontierAnswer]
     notes: list[str]
@@ -99,7 +103,7 @@ class SelectionAnswer(BaseModel):
     add: list[str]
     drop: list[str]
     expected_posts: EstimateAnswer
-    retention: float = Field(description="Share of today's topics that it retains.")
+    retention: float = Field(description="Share of the posts of today's list that it still brings.")
     new_ground: float
     reasons: list[ReasonAnswer]
 
@@ -125,7 +129,9 @@ class OutlookAnswer(Answer):
     top: list[str] = Field(description="The words that it would bring most.")
     topics: list[TopicShareAnswer]
     over: str | None = Field(description="The limit that it breaks.")
-    held: dict[str, str] = Field(description="Keywords that a proposal would hold back, and why.")
+    held: dict[str, str] = Field(description="Keywords that a proposal would not add, and why.")
+    unknown: list[str] = Field(description="Keywords that no known post has.")
+    reasons: list[ReasonAnswer] = Field(description="What is known of each keyword: posts, new ones, relevance.")
 
 
 class DecisionForm(BaseModel):
@@ -171,7 +177,9 @@ def show_proposal(monitor: TheMonitor, proposal: ProposalId) -> ProposalAnswer:
 def dial(
     monitor: TheMonitor,
     proposal: ProposalId,
-    novelty: Annotated[float, Query(ge=0, le=1, description="0 keeps today's topics, 1 explores.")] = 0.5,
+    novelty: Annotated[
+        float, Query(ge=0, le=1, description="0: close relatives of the list. 1: rising and new words.")
+    ] = 0.5,
     max_keywords: Limit = None,
     max_posts: Limit = None,
 ) -> SelectionAnswer:
@@ -187,8 +195,22 @@ def outlook(
     proposal: ProposalId,
     keyword: Annotated[list[Text], Query(min_length=1, max_length=1000, description="The list, one by one.")],
 ) -> OutlookAnswer:
-    """What any list of candidates would bring, at once."""
-    return OutlookAnswer.model_validate(what_if(weighable(monitor, the_proposal(monitor, proposal)), keyword))
+    """What any list would bring. A word that is no candidate is looked up in the posts."""
+    found = what_if(weighable(monitor, the_proposal(monitor, proposal)), keyword)
+    return OutlookAnswer(
+        keywords=list(found.keywords.texts),
+        retention=found.retention,
+        new_ground=found.new_ground,
+        gained=list(found.gained),
+        lost=list(found.lost),
+        top=list(found.top),
+        unknown=list(found.unknown),
+        over=found.over,
+        expected_posts=EstimateAnswer.model_validate(found.expected_posts),
+        topics=[TopicShareAnswer.model_validate(topic) for topic in found.topics],
+        held=dict(found.held),
+        reasons=[_reason(reason) for reason in found.reasons],
+    )
 
 
 @router.post("/monitors/{name}/proposals/{proposal}/decision", responses=documented(409))
@@ -256,6 +278,10 @@ def _reason(reason: Reason) -> ReasonAnswer:
         forms=list(reason.keyword.forms),
         action=reason.action,
         text=reason.text,
+        volume=reason.volume,
+        code=reason.code,
+        relevance=reason.relevance,
+        new_posts=reason.new_posts,
         expected_posts=_estimate(reason.expected_posts),
         gained=list(reason.gained),
         lost=list(reason.lost),

@@ -68,12 +68,16 @@ def outlook(
     monitor: TheMonitor,
     proposal: ProposalId,
     keyword: Annotated[list[str], Query(default_factory=list)],
+    more: Annotated[str, Query(max_length=5000)] = "",
 ) -> Response:
-    """What the ticked list would bring."""
+    """What the ticked list would bring, with the words that were typed beside it."""
     saved = the_proposal(monitor, proposal)
     choices = weighable(monitor, saved)
-    found = what_if(choices, keyword) if keyword else None
+    typed = typed_keywords(more)
+    wanted = [*keyword, *typed]
+    found = what_if(choices, wanted) if wanted else None
     content: dict[str, Any] = {"outlook": found, "budget": monitor.settings.budget, "today": _today(choices)}
+    content["typed"] = set(typed)
     content["at_least"] = saved.proposal.at_least
     return render(request, "proposal_outlook.html", **content)
 
@@ -195,6 +199,7 @@ def _selected(
         "expected_posts": (found.expected_posts if found else proposal.expected_posts),
         "at_least": proposal.at_least,
         "outlook": chosen,
+        "typed": set(),
         "today": _today(choices),
         "budget": monitor.settings.budget,
     }
@@ -205,19 +210,19 @@ def _groups(reasons: tuple[Reason, ...]) -> list[tuple[str, str, list[Reason]]]:
     return [(action, title, [r for r in reasons if r.action == action]) for action, title in titles.items()]
 
 
-def _candidates(saved: SavedProposal, choices: Choices | None) -> list[tuple[str, str, Estimate | None]]:
+def _candidates(saved: SavedProposal, choices: Choices | None) -> list[tuple[str, Estimate | None]]:
     """Everything that can be ticked: current and proposed keywords first, then the others, most posts first."""
     proposal = saved.proposal
     if choices is None:
         first = proposal.current | proposal.add
-        return [(k.text, "", reason.expected_posts if (reason := proposal.reason(k)) else None) for k in first]
+        return [(k.text, reason.expected_posts if (reason := proposal.reason(k)) else None) for k in first]
     first = proposal.current | proposal.add
     rest = sorted(
         (c for c in range(len(choices.candidates)) if choices.candidates[c] not in first),
         key=lambda c: -float(choices.volume.mean[c]),
     )
     columns = [*(choices.candidates.index(k) for k in first if k in choices.candidates), *rest]
-    return [(choices.candidates[c].text, "", choices.volume.at(c)) for c in columns]
+    return [(choices.candidates[c].text, choices.volume.at(c)) for c in columns]
 
 
 def _today(choices: Choices | None) -> Estimate | None:

@@ -1,0 +1,36 @@
+"""Near spellings: what somebody meant who typed a keyword that no post has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from klda.advice.constants import FEWEST_POSTS, NEAR_SPELLING
+from klda.corpus.vocabulary import Vocabulary
+from klda.types import Keyword
+
+
+def near_word(keyword: str, vocabulary: Vocabulary) -> tuple[str, int] | None:
+    """The frequent word that is spelt most like a keyword, and how often it occurs; None where there is none.
+
+    >>> known = Vocabulary.of({"vaccin": {"vaccine": 20, "vaccines": 9}, "vacin": {"vacine": 1}})
+    >>> near_word("vacine", known), near_word("pasta", known)
+    (('vaccine', 20), None)
+    """
+    typed = keyword.casefold()
+    forms = {
+        form: count
+        for spelt, counts in zip(vocabulary.forms, vocabulary.form_counts, strict=True)
+        for form, count in zip(spelt, counts, strict=True)
+        if count >= FEWEST_POSTS and form != typed.lstrip("#$") and abs(len(form) - len(typed)) <= 2
+    }
+    found = get_close_matches(typed, forms, n=3, cutoff=NEAR_SPELLING)
+    return max(((form, forms[form]) for form in found), key=lambda pair: pair[1], default=None)
+
+
+def no_post_has(keywords: Iterable[Keyword], vocabulary: Vocabulary) -> str:
+    """What is wrong where no post carries any of these keywords, and what may have been meant."""
+    texts = [keyword.text for keyword in keywords]
+    near = [found for text in texts if (found := near_word(text, vocabulary)) is not None]
+    meant = f"did you mean {', '.join(word for word, _ in near)}?" if near else "check how they are written"
+    return f"no post carries any of the keywords {', '.join(texts)}; {meant}"

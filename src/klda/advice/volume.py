@@ -1,0 +1,140 @@
+"""How many posts a list brings: counted once and forecast once, for advice, the dial, what-if, monitors and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from klda.advice.constants import RECENT_HALF_LIFE, RECENT_WINDOWS, THIN_POSTS
+from klda.advice.word_counts import window_recency
+from klda.corpus.corpus import Corpus
+from klda.corpus.documents import Ragged
+from klda.selection.arrays import Bools, Floats, Ints
+from klda.selection.forecast import forecast_posts, level_weights
+from klda.selection.interval import Interval
+from klda.selection.overlap import UnionVolume
+from klda.types import Estimate, Keyword
+
+
+def collected(corpus: Corpus, current: Ints) -> Bools:
+    """Which documents a list brought: they carry a current keyword (n,), or one that was active in their window. # (D,)
+
+    Active keywords count where they are among the candidates of the corpus.
+    """
+    active = np.zeros((corpus.n_windows, len(corpus.candidates)), dtype=np.bool_)
+    for window, keywords in enumerate(corpus.history):
+        active[window, [corpus.candidates.index(k) for k in keywords if k in corpus.candidates]] = True
+    active[:, current] = True
+    rows = corpus.observed.rows
+    brought = np.zeros(len(corpus), dtype=np.bool_)
+    brought[rows[active[corpus.documents.window[rows], corpus.observed.values]]] = True
+    return brought
+
+
+def recent_spans(corpus: Corpus, current: Iterable[Keyword]) -> tuple[int, int]:
+    """The first window that counts as recent, and the first that counts as the last; 0 where nothing is before it.
+
+    Both reach back until they hold enough posts: a thin week says little by itself.
+    """
+    n = corpus.n_windows
+    carrying = np.bincount(corpus.documents.window[corpus.carrying(current)], minlength=n)
+    every = np.bincount(np.concatenate([corpus.documents.window, corpus.apart.window]), minlength=n)
+    start, edge = max(0, n - RECENT_WINDOWS), n - 1
+    while start and carrying[start:].sum() < THIN_POSTS:
+        start -= 1
+    while edge and every[edge:].sum() < THIN_POSTS:
+        edge -= 1
+    enough = every[:edge].sum() >= THIN_POSTS
+    return min(start, edge), edge if enough else 0
+
+
+def weights(corpus: Corpus, current: Ints, sample_share: float = 1.0) -> Floats:
+    """How many posts each document stands for: of those that no list brought, only a share is known. # (D,)"""
+    return np.where(collected(corpus, current), 1.0, 1 / sample_share)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Posts of past windows by the candidates that they carry; posts that carry the same ones are one pattern."""
+
+    pattern: Ints  # (entries,)
+    keyword: Ints  # (entries,)
+    posts: Floats  # (patterns, T)
+
+    @classmethod
+    def of(cls, history: Corpus, weights: Floats | None = None) -> Seen:
+        """The posts of a history, each counted by its weight (D,)."""
+        at, first = patterns(history.observed)
+        posts = np.zeros((len(first), history.n_windows))
+        np.add.at(posts, (at, history.documents.window), 1.0 if weights is None else weights)
+        carried = history.observed.take(first)
+        return cls(carried.rows, carried.values.astype(np.int64), posts)
+
+    def carried(self, names: Ints) -> list[bytes]:
+        """The candidates of each pattern, as a key; `names` numbers the candidates (Q,), -1 is left out."""
+        edges = np.searchsorted(self.pattern, np.arange(len(self.posts) + 1))
+        named = names[self.keyword]
+        found = [named[low:high] for low, high in pairwise(edges.tolist())]
+        return [np.sort(row[row >= 0]).tobytes() for row in found]
+
+    def with_any(self, columns: Ints) -> Bools:
+        """Which patterns carry at least one of these candidates. # (patterns,)"""
+        carried = np.zeros(len(self.posts), dtype=np.bool_)
+        carried[self.pattern[np.isin(self.keyword, columns)]] = True
+        return carried
+
+    def together(self, columns: Ints) -> Floats:
+        """Posts of each window that carry any of these candidates. # (T,)"""
+        return np.asarray(self.posts[self.with_any(columns)].sum(axis=0))
+
+    def brought(self, columns: Ints, n_candidates: int) -> tuple[Floats, Floats]:
+        """Recent posts that these candidates bring, by pattern and by candidate; late windows count more.
+
+        A post with several of them is shared equally. # (patterns,), (Q,)
+        """
+        late = self.posts @ window_recency(self.posts.shape[1], RECENT_HALF_LIFE)
+        weight = np.where(self.with_any(columns), late, 0.0)
+        inside = np.isin(self.keyword, columns)
+        pattern = self.pattern[inside]
+        sharers = np.bincount(pattern, minlength=len(weight))
+        shared = (weight / np.maximum(sharers, 1))[pattern]
+        credit = np.bincount(self.keyword[inside], weights=shared, minlength=n_candidates)
+        return weight, np.asarray(credit, dtype=np.float64)
+
+    def each(self, n_candidates: int) -> Floats:
+        """Posts of each window that carry each candidate. # (Q, T)"""
+        counts = np.zeros((n_candidates, self.posts.shape[1]))
+        np.add.at(counts, self.keyword, self.posts[self.pattern])
+        return counts
+
+    def forecast(self, n_candidates: int) -> Interval:
+        """Posts that each candidate is expected to bring in the next window. # (Q,)"""
+        return forecast_posts(self.each(n_candidates))
+
+    def union(self, n_candidates: int) -> UnionVolume:
+        """The same for any set, each post counted once: the mean of what `expected` says, at once for all candidates.
+
+        Late windows weigh more, as in the forecast; a thin last window is not all that is known.
+        """
+        usual = self.posts @ level_weights(self.posts.shape[1])  # (patterns,)
+        return UnionVolume(usual, self.pattern, self.keyword, n_candidates)
+
+    def expected(self, columns: Ints) -> Estimate:
+        """Posts that these candidates together are expected to bring in the next window."""
+        found = forecast_posts(self.together(columns)[None, :]).at(0)
+        return Estimate(round(found.mean, 1), round(found.low, 1), round(found.high, 1))
+
+
+def patterns(observed: Ragged) -> tuple[Ints, Ints]:
+    """The pattern of each document, and the first document of each pattern. # (D,), (patterns,)
+
+    >>> patterns(Ragged.of([[0, 1], [1], [0, 1]]))
+    (array([0, 1, 0]), array([0, 1]))
+    """
+    numbers: dict[bytes, int] = {}
+    at = [numbers.setdefault(observed[row].tobytes(), len(numbers)) for row in range(len(observed))]
+    found = np.array(at, dtype=np.int64)
+    return found, np.unique(found, return_index=True)[1]
