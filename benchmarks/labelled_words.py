@@ -40,11 +40,9 @@ SITUATIONS = (
     ("sample", 8, 10),
     ("sample", 12, 10),
     ("sample", 16, 3),
-    ("sample", 20, 10),
     ("list", 10, 10),
     ("list", 18, 3),
     ("all", 10, 3),
-    ("all", 18, 10),
 )
 """What is known, the last window that is seen, and the most keywords of the list."""
 

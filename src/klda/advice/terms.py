@@ -21,8 +21,8 @@ from klda.types import Keyword, KeywordSet
 
 FORMS_COVER = 0.99
 """Share of a word's occurrences that the forms of a candidate cover: *worker* beside *workers* too."""
-NO_TERM = re.compile(r"@|[^\w#$]|[#$]?\d*$")
-"""Mentions, emoji and numbers are no candidates."""
+NO_TERM = re.compile(r"@|[^\w#$]|[#$]?((\d+x)?\d+(st|nd|rd|th|am|pm)?)?$")
+"""Mentions, emoji, numbers, dates and times are no candidates."""
 MOST_FORMS = 4
 """Forms of a phrase that are matched: *ballot box*, *ballot boxes*."""
 PHRASE_WORD = r"^[\p{L}\p{N}][\p{L}\p{N}'-]*$"

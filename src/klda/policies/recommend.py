@@ -104,7 +104,7 @@ def recommend(
     if sample is not None:
         share = shown_share(corpus, sample, current)
         corpus = with_sample(corpus, sample)
-    if isinstance(policy, str) and model is None:
+    if model is None:
         corpus = with_rare_words(corpus)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)

@@ -32,6 +32,7 @@ def posts(weeks: int = 3, per_week: int = 120) -> list[Post]:
     found = []
     for i in range(weeks * per_week):
         text = ON[(i // 3) % 3].format("ballot" if i % 2 else "ballots") if i % 3 == 0 else OFF[i % 4].format(i % 7)
+        text += f" {i % 11}"  # texts differ: copies make no phrase
         found.append(Post(str(i), MONDAY + timedelta(weeks=i / per_week), text))
     return found
 
