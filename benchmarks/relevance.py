@@ -1,12 +1,13 @@
-"""Fits the relevance of words from judged ones, and prints what each group of features is worth.
+"""Fits the relevance of words from judged and labelled ones, and prints what each group of features is worth.
 
-    python -m benchmarks.relevance [--data ../shared/data] [--write] [--words]
+    python -m benchmarks.relevance [--data ../shared/data] [--work DIR] [--write] [--words]
 
 Tables: every subject scored by a model that was fitted without it (`subject`), and without its whole archive
 (`archive`). `AP` is the average precision of grade 2 among judged words. `good` is the share of words of grade 2 among
 ten chosen ones, `silly` the share of grade 0 among the judged of those, `unjudged` how many of ten nobody has graded.
 Candidates, features and worth are those of `klda recommend`; overlap of posts is not counted here. Which keywords of a
-list are trusted is decided by the coefficients that ship. `--write` replaces them.
+list are trusted is decided by the coefficients that ship. `--write` replaces them. Labelled words
+(`benchmarks.labelled_words`) join every fit that may know their archive. `--work` keeps the archive that they need.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
+from benchmarks.labelled_words import Labelled, labelled_situations
 from klda import read_posts
 from klda.advice.advise import judged
 from klda.advice.choose import covered_by, worth
@@ -40,10 +42,19 @@ from klda.types import Keyword, KeywordSet
 Floats = NDArray[np.float64]
 
 WEEKS = 11
+LABELLED = "reddit_2013"
+"""The archive whose labels are used."""
 UNGRADED = 300
 """Terms of each subject, drawn by chance, that stand for the thousands that no judge saw: nearly all do not belong."""
 UNGRADED_WEIGHT = 0.3
 """What each of them counts beside a judged word. Of 0.03, 0.1 and 0.3 the last found most: `good` 0.48, 0.50, 0.52."""
+LABELLED_WEIGHT = 0.1
+"""What a labelled word counts beside a judged one: there are thirty times as many, of one archive."""
+FEWEST_NEW, HALF_SURE = 3, 10.0
+"""New posts that a labelled word needs, and those at which it counts half."""
+SOURCE = 3.0
+"""Size of the sign that tells labelled words from judged ones, so that the penalty hardly holds it back. Labels are
+stricter than judges: a post on the subject in another subreddit counts as off it. The sign is dropped after the fit."""
 COMMAND = "python -m benchmarks.relevance --write"
 
 
@@ -66,11 +77,11 @@ class Judged:
         return self.name.removesuffix("_june")
 
 
-def judged_subjects(data: Path) -> Iterator[tuple[Judged, Judged]]:
-    """Every judged subject with the features of its terms: with all posts known, and with the list's posts alone."""
+def judged_corpora(data: Path, only: str = "") -> Iterator[tuple[str, str, Corpus, dict[str, Any]]]:
+    """Every judged subject: its name, its archive, the posts that are known with the list's keywords, and its file."""
     known: tuple[tuple[str, int], Corpus] | None = None
-    for path in sorted((data / "judged").glob("*.json")):
-        plain: dict[str, Any] = json.loads(path.read_text())
+    files = {path: json.loads(path.read_text()) for path in (data / "judged").glob("*.json") if only in path.stem}
+    for path, plain in sorted(files.items(), key=lambda file: (file[1]["archive"], file[1]["end"], file[0].stem)):
         current = KeywordSet.of(*plain["keywords"])
         key = (plain["archive"].removesuffix(".parquet"), plain["end"])
         if known is None or known[0] != key:
@@ -78,11 +89,20 @@ def judged_subjects(data: Path) -> Iterator[tuple[Judged, Judged]]:
             inside = (pl.col("time") < end) & (pl.col("time") >= end - timedelta(weeks=WEEKS))
             posts = pl.scan_parquet(data / f"{key[0]}.parquet").filter(inside).collect()
             known = key, Corpus.from_posts(read_posts(posts), current, settings=TextSettings(min_count=MIN_COUNT))
-        corpus = known[1].with_candidates(current)
-        yield _judged(path.stem, key[0], corpus, plain), _judged(path.stem, key[0], corpus.without_apart(), plain)
+        yield path.stem, key[0], known[1].with_candidates(current), plain
 
 
-def _judged(name: str, archive: str, corpus: Corpus, plain: dict[str, Any]) -> Judged:
+def judged_subjects(data: Path) -> Iterator[tuple[Judged, Judged]]:
+    """Every judged subject with the features of its terms: with all posts known, and with the list's posts alone."""
+    for name, archive, corpus, plain in judged_corpora(data):
+        yield (
+            judged_terms(name, archive, corpus, plain),
+            judged_terms(name, archive, corpus.without_apart(), plain),
+        )
+
+
+def judged_terms(name: str, archive: str, corpus: Corpus, plain: dict[str, Any]) -> Judged:
+    """The terms of a judged subject, their features and grades."""
     terms = terms_of(corpus, corpus.candidates)
     features, _ = judged(terms, "en", plain["subject"].replace("_", " "))
     given = {word.lower(): grade for word, grade in plain["judged"].items()}
@@ -96,9 +116,11 @@ def _judged(name: str, archive: str, corpus: Corpus, plain: dict[str, Any]) -> J
     return Judged(name, archive, terms.keywords, terms.n_current, features, grades, best)
 
 
-def fitted(subjects: list[Judged], names: tuple[str, ...], generator: np.random.Generator) -> Relevance:
-    """The model of these features, from graded terms and some that nobody graded. Grade 1 is half of each."""
-    rows, target, weight = [], [], []
+def fitted(
+    subjects: list[Judged], labelled: list[Labelled], names: tuple[str, ...], generator: np.random.Generator
+) -> Relevance:
+    """The model of these features, from graded terms, some that nobody graded, and labelled ones. Grade 1 is half."""
+    rows, target, weight, source = [], [], [], []
     columns = [NAMES.index(name) for name in names]
     for subject in subjects:
         graded = np.flatnonzero(~np.isnan(subject.grades))
@@ -107,12 +129,19 @@ def fitted(subjects: list[Judged], names: tuple[str, ...], generator: np.random.
         rows.append(subject.features.values[np.concatenate([graded, others])][:, columns])
         target.append(np.concatenate([subject.grades[graded] / 2, np.zeros(len(others))]))
         weight.append(np.concatenate([np.ones(len(graded)), np.full(len(others), UNGRADED_WEIGHT)]))
+        source.append(np.zeros(len(graded) + len(others)))
+    for words in labelled:
+        known = words.posts >= FEWEST_NEW
+        rows.append(words.features.values[known][:, columns])
+        target.append(words.share[known])
+        weight.append(LABELLED_WEIGHT * words.posts[known] / (words.posts[known] + HALF_SURE))
+        source.append(np.full(np.count_nonzero(known), SOURCE))
     values, y, w = np.vstack(rows), np.concatenate(target), np.concatenate(weight)
     mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0) + 1e-9
-    x = design(values, mean, spread)
-    model = LogisticRegression(max_iter=5000)
+    x = np.hstack([design(values, mean, spread), np.concatenate(source)[:, None]])
+    model = LogisticRegression(max_iter=200, solver="newton-cholesky")
     model.fit(np.vstack([x, x]), np.repeat([1, 0], len(y)), sample_weight=np.concatenate([w * y, w * (1 - y)]))
-    return Relevance(names, mean, spread, model.coef_[0], float(model.intercept_[0]))
+    return Relevance(names, mean, spread, model.coef_[0][:-1], float(model.intercept_[0]))
 
 
 def best_terms(subject: Judged, chance: Floats, most: int = 10) -> list[int]:
@@ -130,7 +159,11 @@ def best_terms(subject: Judged, chance: Floats, most: int = 10) -> list[int]:
 
 
 def left_out(
-    subjects: list[Judged], names: tuple[str, ...], key: Callable[[Judged], str], words: bool = False
+    subjects: list[Judged],
+    labelled: list[Labelled],
+    names: tuple[str, ...],
+    key: Callable[[Judged], str],
+    words: bool = False,
 ) -> dict[str, float]:
     """Scores of every subject by models that were fitted without those of the same key."""
     models: dict[str, Relevance] = {}
@@ -138,7 +171,8 @@ def left_out(
     for subject in subjects:
         if key(subject) not in models:
             rest = [other for other in subjects if key(other) != key(subject)]
-            models[key(subject)] = fitted(rest, names, np.random.default_rng(0))
+            may = [] if key(subject) == LABELLED else labelled
+            models[key(subject)] = fitted(rest, may, names, np.random.default_rng(0))
         chance = models[key(subject)](subject.features.values)
         pool = np.flatnonzero(~np.isnan(subject.grades))
         pool = pool[pool >= subject.n_current]
@@ -169,19 +203,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--write", action="store_true", help="replace the coefficients that ship")
+    parser.add_argument("--work", type=Path, help="where the labelled archive is kept; the user's cache by default")
     parser.add_argument("--words", action="store_true", help="print the chosen words of every subject")
     given = parser.parse_args()
     pairs = list(judged_subjects(given.data))
     subjects, listed = [whole for whole, _ in pairs], [alone for _, alone in pairs]
+    every = list(
+        labelled_situations(given.data / f"{LABELLED}.parquet", given.data / f"subjects_{LABELLED}.json", given.work)
+    )
+    outside = [words for words in every if words.known != "list"]
+    inside = [words for words in every if words.known == "list"]
     rows = []
     for group, names in GROUPS.items():
         for left, key in (("subject", lambda s: s.subject), ("archive", lambda s: s.archive)):
             whole = given.words and names == NAMES and left == "archive"
-            found = left_out(subjects, names, key, words=whole)
+            found = left_out(subjects, outside, names, key, words=whole)
             rows.append((group, left, *(f"{value:.2f}" for value in found.values())))
     for known, names in FEATURES.items():
         if not REGIMES[known][0]:
-            found = left_out(listed, names, lambda s: s.subject)
+            found = left_out(listed, inside, names, lambda s: s.subject)
             rows.append((f"the list's posts alone, {known}", "subject", *(f"{value:.2f}" for value in found.values())))
     print("| features | left out | AP | good | silly | unjudged | added |", "|---" * 7 + "|", sep="\n")
     for row in rows:
@@ -190,9 +230,16 @@ def main() -> None:
         plain = {
             "made": f"{datetime.now(UTC):%Y-%m-%d}",
             "by": COMMAND,
-            "from": f"{len(subjects)} judged subjects of {', '.join(sorted({s.archive for s in subjects}))}",
+            "from": f"{len(subjects)} judged subjects of {', '.join(sorted({s.archive for s in subjects}))}; "
+            f"{len(every)} labelled situations of {LABELLED}",
             "models": {
-                known: _plain(fitted(subjects if REGIMES[known][0] else listed, names, np.random.default_rng(0)))
+                known: _plain(
+                    fitted(
+                        *((subjects, outside) if REGIMES[known][0] else (listed, inside)),
+                        names,
+                        np.random.default_rng(0),
+                    )
+                )
                 for known, names in FEATURES.items()
             },
         }

@@ -138,8 +138,7 @@ class Scores:
 
     def _kept(self, limits: Limits) -> Ints:
         """Current keywords that may stay: all but forbidden ones and those that do not belong. # (n,)"""
-        belongs = (self.chance[self.current] >= LEAST_KEPT) | (not self.outside_known)
-        belongs |= np.isin(self.current, self.unsure)
+        belongs = ~self.below()[self.current]
         if not belongs.any():
             belongs = self.chance[self.current] == self.chance[self.current].max(initial=0.0)
         out = np.concatenate([limits.forbidden, limits.required, self._silent()])
