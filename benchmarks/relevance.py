@@ -146,8 +146,10 @@ def fitted(
 
 def best_terms(subject: Judged, chance: Floats, most: int = 10) -> list[int]:
     """The terms that are worth most, none that another one covers; what `klda recommend` adds, overlap aside."""
-    value = worth(chance, subject.features.new, subject.features.rise)
-    value[(chance < LEAST_RELEVANCE) | (subject.features.new <= 0)] = -np.inf
+    features = subject.features
+    new = features.new if features.outside_known else features.posts
+    value = worth(chance, new, features.rise)
+    value[(chance < LEAST_RELEVANCE) | (new <= 0)] = -np.inf
     value[: subject.n_current] = -np.inf
     order = [c for c in np.argsort(-value, kind="stable")[:SHORTLIST].tolist() if value[c] > 0]
     covers = covered_by([subject.keywords[c] for c in order])
