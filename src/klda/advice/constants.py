@@ -21,8 +21,8 @@ SHORTLIST = 60
 ROOM = 10
 """Keywords that may be added where nobody sets a budget: what a person reads in a minute."""
 LEAST_RELEVANCE = 0.4
-"""Probability from which on a word is added. Of 0.5, 0.4 and 0.34 it fills the room and adds nothing silly: 9.6, 10.0 and
-10.0 words of ten, silly 0.08, 0.08 and 0.09, `good` with coefficients of the other archive 0.45, 0.46 and 0.48."""
+"""Probability from which on a word is added. Of 0.5, 0.4 and 0.34 it fills the room and adds nothing silly: 9.6, 10.0
+and 10.0 words of ten, silly 0.08, 0.08 and 0.09, `good` with coefficients of the other archive 0.45, 0.46 and 0.48."""
 LEAST_KEPT = 0.15
 """Probability below which a current keyword is dropped. Lower than for adding: people chose it. With each subject left
 out it drops 16 of 18 current keywords of grade 0, 8 of 29 of grade 1 and 8 of 112 of grade 2; 0.1 drops 13, 8, 8."""
