@@ -53,7 +53,7 @@ def test_the_page_draws_itself_without_network(
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
     drawn = page.locator("figure[data-picture] .chart.vega-embed svg")
-    assert drawn.count() == page.locator("figure[data-picture]").count() == 7
+    assert drawn.count() == page.locator("figure[data-picture]").count() == 6
     assert all(drawn.nth(i).bounding_box()["height"] > 100 for i in range(7))
     assert page.evaluate(LABELS_OUTSIDE) == []
     picture = page.screenshot(path=tmp_path / f"{name}-{width}-{scheme}.png", full_page=True)
