@@ -47,7 +47,7 @@ LABELLED = "reddit_2013"
 UNGRADED = 300
 """Terms of each subject, drawn by chance, that stand for the thousands that no judge saw: nearly all do not belong."""
 LIKELIEST = 3_000
-"""Two of three are drawn among the words that the coefficients of today find likeliest: they are harder to tell apart."""
+"""Two of three are drawn among the likeliest words by the coefficients of today: they are harder to tell apart."""
 UNGRADED_WEIGHT = 0.3
 """What each of them counts beside a judged word. Of 0.03, 0.1 and 0.3 the last found most: `good` 0.48, 0.50, 0.52."""
 LABELLED_WEIGHT = 0.1
