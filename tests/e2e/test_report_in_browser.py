@@ -54,7 +54,7 @@ def test_the_page_draws_itself_without_network(
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
     drawn = page.locator("figure[data-picture] .chart.vega-embed svg")
     assert drawn.count() == page.locator("figure[data-picture]").count() == 6
-    assert all(drawn.nth(i).bounding_box()["height"] > 100 for i in range(7))
+    assert all(drawn.nth(i).bounding_box()["height"] > 100 for i in range(6))
     assert page.evaluate(LABELS_OUTSIDE) == []
     picture = page.screenshot(path=tmp_path / f"{name}-{width}-{scheme}.png", full_page=True)
     assert picture.startswith(b"\x89PNG")
@@ -77,6 +77,6 @@ def test_pictures_are_there_without_scripts(browser: playwright.Browser, address
     page = context.new_page()
     page.goto(addresses["sample"])
     pictures = page.locator("figure[data-picture] svg")
-    assert pictures.count() == 7
-    assert all(pictures.nth(i).is_visible() for i in range(7))
+    assert pictures.count() == 6
+    assert all(pictures.nth(i).is_visible() for i in range(6))
     context.close()

@@ -15,7 +15,7 @@ import numpy as np
 from klda.advice.assemble import assemble
 from klda.advice.choices import Choices, frontier_of, outlook_words, with_words
 from klda.advice.choose import DIAL, Scores, covered_by, worth
-from klda.advice.constants import LEAST_RELEVANCE, ROOM, SHORTLIST, THIN_POSTS
+from klda.advice.constants import LEAST_KEPT, ROOM, SHORTLIST, THIN_POSTS
 from klda.advice.evidence import Evidence
 from klda.advice.features import Features, features_of
 from klda.advice.prediction import (
@@ -264,16 +264,18 @@ def judged(
     """The features of every term and the chance that it belongs, measured against the keywords that belong. # (T,)
 
     A keyword that does not belong would make its relatives look good: *soldiers* on a list about Iran. So keywords are
-    measured first, each against the rest, and the terms then against those that are likely on the subject.
+    measured first, each against the rest, and the other terms then against those that may stay.
     """
     features = features_of(terms, language, subject, use_vectors, sample_share=sample_share)
     chance = relevance(features)
-    listed = chance[: terms.n_current]
-    trusted = (listed >= LEAST_RELEVANCE) | (listed == listed.max(initial=0.0)) | unsure(terms, language)
+    listed = chance[: terms.n_current].copy()
+    trusted = (listed >= LEAST_KEPT) | (listed == listed.max(initial=0.0)) | unsure(terms, language)
     if trusted.all():
         return features, chance
     features = features_of(terms, language, subject, use_vectors, trusted, sample_share)
-    return features, relevance(features)
+    chance = relevance(features)
+    chance[: terms.n_current] = listed  # what few keywords say of each other says little
+    return features, chance
 
 
 def with_room(budget: Budget, n_current: int) -> Budget:
