@@ -101,7 +101,7 @@ def test_a_file_becomes_a_monitor_with_a_proposal(visit: Visit, posts: Path) -> 
     visit.complaints.clear()  # the browser notes that a form was answered with 422
     page.fill("#field-name", "health")
     page.fill("#field-max_posts", "2000")
-    page.select_option("#field-policy", "counting")
+    page.select_option("#field-policy", "klda")
     page.click("text=Make the monitor")
     page.wait_for_url("**/monitors/health/proposal")
     visit.shoot("making")
