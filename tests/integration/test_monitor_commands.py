@@ -58,7 +58,8 @@ def test_from_zero_to_an_approved_list_and_its_history(
     decision = monitor("approve", "health", "--by", "bob", "--note", "fine")
     assert (decision["verdict"], decision["decided_by"], decision["note"]) == ("approve", "bob", "fine")
     assert monitor("show", "health")["keywords"] == decision["keywords"]
-    table = klda("monitor", "history", "health", "--keyword", "health", "--home", tmp_path / "home").stdout
+    chosen = decision["keywords"][0]
+    table = klda("monitor", "history", "health", "--keyword", chosen, "--home", tmp_path / "home").stdout
     # whole posts, their interval below, and none to come
     assert re.search(r"2026-02-16 00:00 │ +[\d,]+ │ +– │\n│ +│ +\d+–\d+ │", table)
     told = monitor("history", "health")
