@@ -59,7 +59,7 @@ def dial(
     saved = the_proposal(monitor, proposal)
     choices = weighable(monitor, saved)
     content = _selected(monitor, saved, choices, reselect(choices, novelty))
-    return render(request, "proposal_selection.html", **content)
+    return render(request, "proposal_selection.html", **content, more="")
 
 
 @router.get("/monitors/{name}/proposals/{proposal}/what-if")
