@@ -97,8 +97,8 @@ def read_subjects(data: Path, only: str, seed: int) -> Iterator[Read]:
     for name, archive, corpus, plain in judged_corpora(data, only):
         whole: Judged = judged_terms(name, archive, corpus, plain)
         graded = np.flatnonzero(~np.isnan(whole.grades))
-        graded = graded[graded >= whole.n_current]
-        words = KeywordSet(tuple(whole.keywords[i] for i in graded.tolist()))
+        graded = graded[graded >= whole.terms.n_current]
+        words = KeywordSet(tuple(whole.terms.keywords[i] for i in graded.tolist()))
         try:
             found = readings(corpus, corpus.candidates, words, seed)
         except TrainingError:

@@ -40,9 +40,10 @@ SITUATIONS = (
     ("sample", 8, 10),
     ("sample", 12, 10),
     ("sample", 16, 3),
-    ("list", 10, 10),
-    ("list", 18, 3),
+    ("none", 10, 10),
+    ("none", 18, 3),
     ("all", 10, 3),
+    ("all", 16, 10),
 )
 """What is known, the last window that is seen, and the most keywords of the list."""
 

@@ -37,6 +37,10 @@ class TrainingError(KldaError):
     exit_code = 4
 
 
+class DivergedError(TrainingError):
+    """Training left the region where it improves; a smaller step may help."""
+
+
 class FormatError(KldaError):
     """A corpus, model or proposal on disk that is damaged, foreign, or of a newer version."""
 

@@ -30,7 +30,7 @@ from klda.advice.prediction import (
 )
 from klda.advice.proposal import Proposal
 from klda.advice.reasons import note
-from klda.advice.relevance import relevance
+from klda.advice.relevance import relevance, weighed
 from klda.advice.spelling import no_post_has
 from klda.advice.terms import Terms, terms_of
 from klda.advice.topics import Topics, topics_of
@@ -189,6 +189,7 @@ def advise(
         covers=covered_by(tuple(evidence.candidates)),
         current=evidence.current,
         outside_known=features.outside_known,
+        unseen=features.unseen[at],
         unsure=evidence.current[unsure(terms, situation.history.vocabulary.language)],
     )
     limits = evidence.limits(with_room(situation.budget, len(situation.current)))
@@ -259,20 +260,19 @@ def judged(
     *,
     use_vectors: bool = True,
     sample_share: float = 1.0,
-    relevance: Callable[[Features], Floats] = relevance,
 ) -> tuple[Features, Floats]:
     """The features of every term and the chance that it belongs, measured against the keywords that belong. # (T,)
 
     A keyword that does not belong would make its relatives look good: *soldiers* on a list about Iran. So keywords are
     measured first, each against the rest, and the other terms then against those that may stay.
     """
-    features = features_of(terms, language, subject, use_vectors, sample_share=sample_share)
+    features = weighed(terms, features_of(terms, language, subject, use_vectors, sample_share=sample_share))
     chance = relevance(features)
     listed = chance[: terms.n_current].copy()
     trusted = (listed >= LEAST_KEPT) | (listed == listed.max(initial=0.0)) | unsure(terms, language)
     if trusted.all():
         return features, chance
-    features = features_of(terms, language, subject, use_vectors, trusted, sample_share)
+    features = weighed(terms, features_of(terms, language, subject, use_vectors, trusted, sample_share))
     chance = relevance(features)
     chance[: terms.n_current] = listed  # what few keywords say of each other says little
     return features, chance

@@ -69,6 +69,9 @@ class Scores:
     """Whether posts without the list are known. Otherwise nobody sees what a word newly brings, nor how noisy a keyword
     is: words are weighed by all their posts, and no current keyword is dropped for its relevance."""
 
+    unseen: Floats = field(default_factory=lambda: np.empty(0))  # (Q,)  or none
+    """New posts to be expected of words of which a sample shows none."""
+
     unsure: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # (u,)
     """Current keywords that stay however unlikely: the rest of the list has too few posts to judge them by."""
 
@@ -103,13 +106,17 @@ class Scores:
         redundant = self._covered(chosen) - set(self.current.tolist()) - set(limits.required.tolist())
         return chosen[~np.isin(chosen, list(redundant))]
 
+    def new(self, added: Floats) -> Floats:
+        """Expected new posts of each word, from those that are known (Q,). # (Q,)"""
+        return np.asarray(np.maximum(added, self.unseen)) if len(self.unseen) else added
+
     def _best(self, chosen: Ints, limits: Limits, novelty: float) -> tuple[int, Floats] | None:
         """The word that is worth most beside a list, if any is worth its place; and what each is worth. # (Q,)"""
         added = self.union.added(chosen)
-        new = added if self.outside_known else self.union.expected
+        new = self.new(added) if self.outside_known else self.union.expected
         value = worth(self.chance, new, self.rise, novelty)
         may = (self.chance >= LEAST_RELEVANCE) & (value > 0) & (new > 0)
-        may[self.current] = False
+        may[np.union1d(self.current, chosen)] = False
         may &= limits.room(chosen, self.union.posts(chosen), added)
         may[list(self._covered(chosen))] = False
         return (int(np.where(may, value, -np.inf).argmax()), value) if may.any() else None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from klda.advice.constants import FEWEST_OUTSIDE, LEAST_CONTAINED, MOST_CONTEXT_WORDS, SURE_POSTS
+from klda.advice.constants import FEWEST_OUTSIDE, LEAST_CONTAINED, MOST_CONTEXT_WORDS, SURE_POSTS, UNSEEN_WEIGHT
 from klda.advice.terms import Terms
 from klda.corpus.general_frequency import general_frequencies
 from klda.corpus.vectors import word_vectors
@@ -17,7 +17,9 @@ COUNTS = ("lift", "beside", "posts", "partners", "rise", "rarity", "hashtag", "p
 CONTEXT = ("context", "context_list")
 MEANING = ("meaning", "meaning_nearest", "meaning_subject")
 POSTS_MEANING = ("context_meaning", "context_subject")
-NAMES = (*COUNTS, *CONTEXT, *MEANING, *POSTS_MEANING)
+COMPANY = ("company",)
+"""Known after a first look (`company`)."""
+NAMES = (*COUNTS, *CONTEXT, *MEANING, *POSTS_MEANING, *COMPANY)
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,9 @@ class Features:
 
     values: Floats  # (T, F)  NaN where a feature is not known
     posts: Floats  # (T,)  posts with the term in a recent window, on average
-    new: Floats  # (T,)  those of them without a current keyword; of a current one, without another
+    new: Floats  # (T,)  those of them without a current keyword, unseen ones too; of a current one, without another
     beside: Floats  # (T,)  share of its posts that carry a current keyword; of a current one, another
+    unseen: Floats  # (T,)  new posts to be expected though a sample shows none; 0 where it shows some, or all is known
     rise: Floats  # (T,)  log ratio of its share of posts, last window to earlier ones
     nearest: Ints  # (T,)  the current keyword beside which it stands most; by meaning where it stands beside none
 
@@ -35,6 +38,12 @@ class Features:
     def outside_known(self) -> bool:
         """Whether enough posts without the list are known; otherwise a filter let nothing else in."""
         return bool(np.isfinite(self.values[:, NAMES.index("lift")]).any())
+
+    def with_company(self, company: Floats) -> Features:
+        """The same with the company that each term keeps (T,)."""
+        values = self.values.copy()
+        values[:, NAMES.index("company")] = np.where(self.unseen > 0, np.nan, company)
+        return replace(self, values=values)
 
     def take(self, columns: Ints) -> Features:
         """The features of some terms."""
@@ -109,9 +118,27 @@ def features_of(
         if known and n_inside:
             of_posts = _context_meaning(terms, inside, n_listed, each, named, language)
             found[:, [columns[name] for name in POSTS_MEANING]] = sure[:, None] * of_posts
+    unseen = _unseen(beside, outside, sample_share)
+    of_new_posts = np.isin(NAMES, ("context", *POSTS_MEANING))
+    found[(unseen > 0)[:, None] & of_new_posts] = np.nan
     per = 1 / max(terms.n_windows, 1)
     share = beside / np.maximum(posts, 1.0)
-    return Features(found, posts * per, outside * per, share, rise, nearest)
+    return Features(found, posts * per, (outside + unseen) * per, share, unseen * per, rise, nearest)
+
+
+def _unseen(beside: Floats, outside: Floats, sample_share: float) -> Floats:
+    """New posts that are to be expected of terms of which a sample shows none, by the posts beside the list. # (T,)
+
+    What is new is taken to be as much as what is beside the list, a guess that weighs as half a post that is seen: a
+    term with thousands of posts beside the list would show in the sample if it had as many elsewhere.
+
+    >>> _unseen(np.array([10.0, 1000.0, 10.0]), np.array([0.0, 0.0, 100.0]), 0.01).round(1)
+    array([ 8.3, 47.6,  0. ])
+    """
+    if sample_share >= 1:
+        return np.zeros(len(beside))
+    guess = UNSEEN_WEIGHT / (sample_share + UNSEEN_WEIGHT / np.maximum(beside, 1e-9))
+    return np.where(outside > 0, 0.0, guess)
 
 
 def _contains(terms: Terms, listed: Ints) -> list[bool]:

@@ -37,8 +37,6 @@ OTHERS = 0.2
 """Share of them that carry neither today's nor the proposed keywords, but other candidates."""
 FEWEST_POSTS = 20
 """Fewer recent posts than this have no topics worth showing."""
-ATTEMPTS, SMALLER_STEP = 3, 0.25
-"""Training that diverges begins anew with a quarter of the step, at most so often."""
 STEP = 0.01
 L2 = 10.0
 """Penalty on the weights that bend topics by keyword: a hundred times the model's default, for posts are few here. With
@@ -114,7 +112,7 @@ def train_model(
         return model.fit(corpus, progress=progress) if fit is None else fit(model, corpus, progress)
 
     with one_thread():
-        return with_smaller_steps(train, STEP)
+        return trained_somehow(train, STEP)
 
 
 @contextmanager
@@ -130,16 +128,14 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def with_smaller_steps(train: Callable[[float], KLDA], step: float) -> KLDA:
-    """What `train` gives for a step; where it diverges, for a smaller one. Says in plain words if that fails too."""
-    for attempt in range(ATTEMPTS):
-        try:
-            return train(step * SMALLER_STEP**attempt)
-        except TrainingError:
-            continue
-        except DataError:
-            break
-    raise TrainingError(NOT_TRAINED)
+def trained_somehow(train: Callable[[float], KLDA], step: float) -> KLDA:
+    """What `train` gives for a step, or a smaller one. Says in plain words if training is impossible."""
+    from klda.model.restarts import with_smaller_steps  # brings torch
+
+    try:
+        return with_smaller_steps(train, step)
+    except (TrainingError, DataError):
+        raise TrainingError(NOT_TRAINED) from None
 
 
 @dataclass(frozen=True)

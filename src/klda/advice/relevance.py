@@ -1,7 +1,8 @@
-"""Relevance: the probability that what a term newly brings is on the subject. One logistic model of its features.
+"""Relevance: the probability that what a term newly brings is on the subject. A logistic model of its features.
 
-The coefficients are data: `relevance.json` says when, from what and by which command they were fitted. There is one set
-for each combination of what may be unknown as a whole: posts without the list, and what words mean.
+Words are looked at twice: the likely ones of the first look tell in the second what company a word keeps. The
+coefficients are data: `relevance.json` says when, from what and by which command they were fitted. There is one set for
+each combination of what may be unknown as a whole: posts without the list, and what words mean.
 """
 
 from __future__ import annotations
@@ -14,28 +15,30 @@ from pathlib import Path
 
 import numpy as np
 
-from klda.advice.features import CONTEXT, COUNTS, MEANING, NAMES, Features
+from klda.advice.company import company_of
+from klda.advice.constants import FARTHEST
+from klda.advice.features import CONTEXT, COUNTS, MEANING, NAMES, POSTS_MEANING, Features
+from klda.advice.terms import Terms
 from klda.selection.arrays import Floats
 
 FILE = Path(__file__).with_name("relevance.json")
-FARTHEST = 4.0
-"""Standard deviations at which a feature is cut off: an odd archive must not leave the range that was fitted."""
 
 
 @dataclass(frozen=True)
 class Relevance:
-    """A logistic model over standardised features, each with an indicator of being missing."""
+    """A logistic model over standardised features, each with a sign of being missing, and maybe their products."""
 
     names: tuple[str, ...]
     mean: Floats  # (F,)
     spread: Floats  # (F,)
-    weights: Floats  # (2 F,)  of the features, then of their being missing
+    weights: Floats  # (2 F,)  of the features, then of their being missing; then of their products, if any
     intercept: float
 
     def __call__(self, features: Floats) -> Floats:
         """The probability of each term from all its features (T, F of all names). # (T,)"""
         chosen = features[:, [NAMES.index(name) for name in self.names]]
-        score = self.intercept + design(chosen, self.mean, self.spread) @ self.weights
+        products = len(self.weights) > 2 * len(self.names)
+        score = self.intercept + design(chosen, self.mean, self.spread, products) @ self.weights
         return np.asarray(1 / (1 + np.exp(-score)))
 
     @classmethod
@@ -45,33 +48,47 @@ class Relevance:
         return cls(tuple(plain["names"]), **arrays, intercept=float(plain["intercept"]))  # type: ignore[arg-type]
 
 
-def design(features: Floats, mean: Floats, spread: Floats) -> Floats:
-    """Standardised features, 0 where missing, and beside them what is missing. # (T, 2 F)
+def design(features: Floats, mean: Floats, spread: Floats, products: bool = False) -> Floats:
+    """Standardised features, 0 where missing, what is missing, and the products of two features if asked. # (T, 2 F)
 
     >>> design(np.array([[3.0, np.nan]]), np.array([1.0, 0.0]), np.array([2.0, 1.0]))
     array([[1., 0., 0., 1.]])
+    >>> design(np.array([[3.0, 3.0]]), np.array([0.0, 0.0]), np.array([1.0, 1.0]), products=True)
+    array([[3., 3., 0., 0., 9., 9., 9.]])
     """
     missing = np.isnan(features)
     scaled = np.clip((np.where(missing, mean, features) - mean) / spread, -FARTHEST, FARTHEST)
-    return np.hstack([scaled, missing.astype(np.float64)])
+    if not products:
+        return np.hstack([scaled, missing.astype(np.float64)])
+    one, other = np.triu_indices(scaled.shape[1])
+    return np.hstack([scaled, missing.astype(np.float64), scaled[:, one] * scaled[:, other]])
 
 
-def relevance(features: Features) -> Floats:
-    """The probability that what each term newly brings is on the subject, by the model of what is known. # (T,)"""
-    return fitted_model(groups_known(features))(features.values)
+def relevance(features: Features, look: str = "second") -> Floats:
+    """The probability that what each term newly brings is on the subject, by the model of what is known. # (T,)
+
+    The first look does without `company`, which needs to know likely words.
+    """
+    return fitted_model(groups_known(features), look)(features.values)
+
+
+def weighed(terms: Terms, features: Features, first: Relevance | None = None) -> Features:
+    """The features with the company that each term keeps among words that a first look finds likely."""
+    chance = relevance(features, "first") if first is None else first(features.values)
+    return features.with_company(company_of(terms, chance, features.outside_known))
 
 
 def groups_known(features: Features) -> str:
-    """Which groups of features are known at all: posts without the list, and the meaning of words."""
+    """The regime: what is known of posts without the list, and whether the meaning of words is."""
     meaning = bool(np.isfinite(features.values[:, NAMES.index("meaning_nearest")]).any())
     known = (features.outside_known, meaning)
     return next(name for name, needs in REGIMES.items() if needs == known)
 
 
 @cache
-def fitted_model(known: str) -> Relevance:
+def fitted_model(known: str, look: str = "second") -> Relevance:
     """The fitted model for these known groups."""
-    return Relevance.of(json.loads(FILE.read_text(encoding="utf-8"))["models"][known])
+    return Relevance.of(json.loads(FILE.read_text(encoding="utf-8"))["models"][known][look])
 
 
 REGIMES = {
@@ -80,23 +97,24 @@ REGIMES = {
     "meaning": (False, True),
     "list only": (False, False),
 }
-"""What may be known as a whole: posts without the list, and vectors. Each has coefficients of its own."""
+"""What may be known as a whole: posts without the list, all or a sample, and vectors. Each has coefficients of its
+own."""
 LISTED = tuple(name for name in COUNTS if name not in ("lift", "beside"))
 """Counts that the list's posts alone tell."""
 FEATURES = {
-    "outside, meaning": NAMES,
+    "outside, meaning": (*COUNTS, *CONTEXT, *MEANING, *POSTS_MEANING),
     "outside": (*COUNTS, *CONTEXT),
     "meaning": (*LISTED, *MEANING),
     "list only": LISTED,
 }
-"""The features that each of these models has."""
+"""The features that each of these models has at the first look; the second has `company` too."""
 GROUPS = {
     "counts": COUNTS,
     "context": CONTEXT,
     "counts + context": (*COUNTS, *CONTEXT),
     "meaning": MEANING,
     "counts + meaning": (*COUNTS, *MEANING),
-    "counts + context + meaning": NAMES,
+    "counts + context + meaning": (*COUNTS, *CONTEXT, *MEANING, *POSTS_MEANING),
     "the same, posts without vectors": (*COUNTS, *CONTEXT, *MEANING),
 }
 """Groups of features that are compared."""

@@ -24,7 +24,8 @@ def findings_of(evidence: Evidence, features: Features, scores: Scores) -> tuple
     """The finding on every candidate, whatever list is chosen; `explained` says what a list makes of it."""
     current = evidence.current.tolist()
     new = scores.union.added(evidence.current)
-    unseen = (new == 0) & (not scores.outside_known)  # that none was seen does not mean that there is none
+    # that none was seen does not mean that there is none
+    unseen = (new == 0) & ((not scores.outside_known) | (scores.new(new) > 0))
     found = []
     for column in range(len(evidence.candidates)):
         facts: dict[str, Fact] = {
@@ -136,7 +137,7 @@ def _why_nothing(evidence: Evidence, terms: Terms, scores: Scores, limits: Limit
     likely = np.flatnonzero(free & ~scores.below() & (scores.union.expected > 0))
     if not len(likely):
         return note("nothing_likely", n=n_others)
-    brings = likely[scores.union.added(chosen)[likely] > 0] if scores.outside_known else likely
+    brings = likely[scores.new(scores.union.added(chosen))[likely] > 0] if scores.outside_known else likely
     if not len(brings):
         return note("nothing_new")
     first = brings[np.argsort(-scores.chance[brings], kind="stable")][:3]

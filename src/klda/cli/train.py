@@ -51,7 +51,8 @@ def train(
     from klda.corpus.shards import n_documents as count
     from klda.model.checkpoint import is_model
     from klda.model.klda import KLDA
-    from klda.model.runs import has_begun
+    from klda.model.restarts import with_smaller_steps
+    from klda.model.runs import has_begun, step_of
 
     if not corpus.is_dir():
         what = "is a file" if corpus.exists() else "there is no such folder"
@@ -65,17 +66,35 @@ def train(
     _check_words(corpus)
     if resume and not (model.is_dir() if engine is Engine.ray else has_begun(model)):
         say(f"Note: there is nothing to resume in {model}: training starts from the beginning")
+    first_step = (resume and engine is Engine.local and step_of(model)) or estimator.learning_rate
+
+    def go_on(step: float) -> bool:
+        """Only what was trained with this step is gone on with."""
+        return resume and step == first_step
+
+    def again(step: float) -> None:
+        say(f"Note: training diverged; it starts again with a smaller step ({step:g})")
+
     try:
         if engine is Engine.ray:
             from klda.cli.engines import on_ray, train_on_ray
 
+            def on_cluster(step: float) -> KLDA:
+                estimator.set_params(learning_rate=step)
+                return train_on_ray(estimator, corpus, model, workers=workers, resume=go_on(step))
+
             with on_ray(address, workers):
-                estimator = train_on_ray(estimator, corpus, model, workers=workers, resume=resume)
+                estimator = with_smaller_steps(on_cluster, first_step, again)
         else:
             check_local(address, workers)
             with progress_bar(quiet=output is Format.json) as progress:
                 read = Corpus.load(corpus, every)
-                estimator.fit(read, checkpoint=model, resume=resume, progress=progress)
+
+                def here(step: float) -> KLDA:
+                    estimator.set_params(learning_rate=step)
+                    return estimator.fit(read, checkpoint=model, resume=go_on(step), progress=progress)
+
+                with_smaller_steps(here, first_step, again)
     except KeyboardInterrupt:
         given = [word for word in sys.argv[1:] if word != "--resume"]  # a run goes on only with the settings it had
         say(f"Interrupted. What was learnt is kept: {shlex.join(['klda', *given, '--resume'])}")

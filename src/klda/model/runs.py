@@ -63,6 +63,14 @@ def has_begun(folder: Path) -> bool:
     return files.exists(folder, RUN)
 
 
+def step_of(folder: Path) -> float | None:
+    """The learning rate of the run whose checkpoint a folder holds: a smaller one where the run began again."""
+    if not has_begun(folder):
+        return None
+    found = files.read(folder, RUN)[1].get("settings", {}).get("learning_rate")
+    return None if found is None else float(found)
+
+
 def checkpoints(where: Path | str | Checkpoints | None, resume: bool) -> Checkpoints | None:
     """Where to keep checkpoints, given as a folder or already as such."""
     if where is None and resume:

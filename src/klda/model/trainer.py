@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from klda.corpus.documents import room
-from klda.errors import DataError, TrainingError
+from klda.errors import DataError, DivergedError
 from klda.model import gibbs, prior
 from klda.model.bags import Floats
 from klda.model.batches import Batch, DocumentSampler, make_batch
@@ -268,7 +268,7 @@ class Trainer:
         position.history.append((position.stage, position.iteration, value))
         best = position.best_bound
         if not math.isfinite(value) or (best is not None and value < best - DIVERGED):
-            raise TrainingError(
+            raise DivergedError(
                 f"{position.stage}, iteration {position.iteration}: the held-out bound went to {value:.3g} a token "
                 f"(best {best if best is not None else float('nan'):.3g}); fit again with a smaller step, "
                 f"KLDA(learning_rate={settings.learning_rate / 4:g}). The last checkpoint is intact."
@@ -288,7 +288,7 @@ class Trainer:
     def _fail(self, iteration: int, terms: Terms) -> None:
         names = terms.not_finite()
         what = f"{', '.join(names)} not finite" if names else "the loss is not finite"
-        raise TrainingError(
+        raise DivergedError(
             f"{self.state.position.stage}, iteration {iteration}: {what}; fit again with a smaller step, "
             f"KLDA(learning_rate={self.settings.learning_rate / 4:g}). The last checkpoint is intact."
         )

@@ -32,7 +32,7 @@ from klda.selection.budget import Limits
 from klda.store import SavedProposal
 from klda.types import Estimate, Keyword, KeywordSet, silent
 
-VERSION = 3
+VERSION = 4
 KEPT = 12
 """Proposals whose choices are kept; older ones are decided long since."""
 
@@ -145,6 +145,7 @@ def _arrays(choices: Choices) -> dict[str, np.ndarray[Any, Any]]:
         "scores.chance": scores.chance,
         "scores.rise": scores.rise,
         "scores.unsure": scores.unsure,
+        "scores.unseen": scores.unseen,
         "limits.terms": limits.terms_of(len(choices.candidates)),
         "limits.required": limits.required,
         "limits.forbidden": limits.forbidden,
@@ -199,6 +200,7 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
             chance=arrays["scores.chance"],
             rise=arrays["scores.rise"],
             unsure=arrays["scores.unsure"],
+            unseen=arrays["scores.unseen"],
             union=seen.union(len(candidates)),
             covers=covered_by(tuple(candidates)),
             current=arrays["current"],

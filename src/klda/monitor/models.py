@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from klda.advice.advise import KLDAPolicy
-from klda.advice.prediction import STEP, one_thread, with_smaller_steps
+from klda.advice.prediction import STEP, one_thread, trained_somehow
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import most_frequent_vocabulary, recoded
 from klda.corpus.vocabulary import Vocabulary
@@ -64,7 +64,7 @@ class RecordedKLDA(KLDAPolicy):
                 return model
 
             with one_thread():
-                self.trained = with_smaller_steps(go_on, STEP)
+                self.trained = trained_somehow(go_on, STEP)
             self.continued = True
         return self.trained
 

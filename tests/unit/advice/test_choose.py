@@ -34,6 +34,11 @@ def test_a_word_that_brings_nothing_new_is_not_added():
     assert scores([0.9, 0.99], [10, 0]).choose(Limits()).tolist() == [0]
 
 
+def test_a_likely_word_whose_new_posts_a_sample_does_not_show_is_added_once():
+    hidden = scores([0.9, 0.99], [10, 0], unseen=np.array([0.0, 4.0]))
+    assert hidden.choose(Limits()).tolist() == [0, 1]
+
+
 def test_a_keyword_that_does_not_belong_is_dropped_where_its_posts_can_be_seen():
     known = {"current": np.array([0, 1])}
     assert scores([0.9, LEAST_KEPT / 2], [10, 10], **known).choose(Limits()).tolist() == [0]

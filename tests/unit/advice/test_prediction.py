@@ -19,7 +19,7 @@ from klda.advice.prediction import (
 from klda.advice.word_counts import keyword_word_counts, recency, word_counts
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
-from klda.errors import TrainingError
+from klda.errors import DivergedError, TrainingError
 from klda.model.klda import KLDA
 from klda.types import Budget, KeywordSet, Progress
 from tests.unit.policies.few_posts import weekly
@@ -108,7 +108,7 @@ def test_training_that_diverges_begins_anew_with_a_smaller_step(corpus: Corpus) 
     def fit(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:
         steps.append(model.learning_rate)
         if len(steps) < 3:
-            raise TrainingError("diverged")
+            raise DivergedError("diverged")
         return model
 
     train_model(corpus, n_topics=2, iterations=1, n_words=100, seed=0, fit=fit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -86,6 +87,22 @@ def test_a_sample_stands_for_the_posts_that_it_leaves_out(corpus: Corpus) -> Non
     whole, sampled = features_of(terms), features_of(terms, sample_share=0.1)
     dog = [k.text for k in terms.keywords].index("dog")
     assert sampled.new[dog] == pytest.approx(10 * whole.new[dog])
+
+
+def thin(corpus: Corpus, every: int = 40) -> Corpus:
+    """The same where only one post in forty is known of those without a keyword."""
+    return replace(corpus, apart=corpus.apart.take(np.arange(0, len(corpus.apart), every)))
+
+
+def test_new_posts_that_a_thin_sample_does_not_show_are_expected_all_the_same() -> None:
+    whole = Corpus.from_posts(posts(per_week=3000), ["election"], settings=TextSettings(min_count=3))
+    found = features_of(terms_of(thin(whole), KeywordSet.of("election")), sample_share=1 / 40)
+    at = [k.text for k in terms_of(thin(whole), KeywordSet.of("election")).keywords].index("clerk")
+    assert found.outside_known
+    assert found.beside[at] == 1.0
+    assert found.new[at] == found.unseen[at] > 0
+    assert np.isnan(found.values[at, NAMES.index("context")])
+    assert not features_of(terms_of(whole, KeywordSet.of("election"))).unseen.any()
 
 
 @pytest.mark.skipif(word_vectors(["a"]) is None, reason="the package of vectors is not installed")
