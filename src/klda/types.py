@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -176,14 +177,26 @@ class KeywordSet(Sequence[Keyword]):
 
 
 def as_keywords(keywords: KeywordSet | Iterable[str | Keyword]) -> KeywordSet:
-    """The set of these keywords; a text alone is refused, or each of its letters would be one.
+    """The set of these keywords; a text is read as a list with commas.
 
     >>> as_keywords(["health", "drug"]).texts
     ('health', 'drug')
+    >>> as_keywords('health, drug,"computer virus"').texts
+    ('health', 'drug', 'computer virus')
     """
     if isinstance(keywords, str):
-        raise SettingError(f"keywords={keywords!r} is one text; give a list, as in [{keywords!r}]")
+        return KeywordSet.of(*listed_words(keywords))
     return keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
+
+
+def listed_words(text: str) -> list[str]:
+    """The words in a text with commas; quotes keep a comma inside a word.
+
+    >>> listed_words('health, drug,, "computer  virus"')
+    ['health', 'drug', 'computer virus']
+    """
+    words = (" ".join(word.split()) for word in next(csv.reader([text], skipinitialspace=True), []))
+    return [word for word in words if word]
 
 
 def whole_number(value: object, name: str, least: int) -> int:

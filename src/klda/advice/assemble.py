@@ -12,7 +12,7 @@ import numpy as np
 from klda.advice.evidence import Evidence
 from klda.advice.proposal import Action, Example, FrontierPoint, Known, Proposal, Reason
 from klda.advice.reasons import often, posts_in_words, sentences, silent_in_words
-from klda.advice.spelling import near_word
+from klda.advice.spelling import how_to_write, near_word
 from klda.advice.uncertainty import SAMPLING_NOISE_ONLY
 from klda.selection.arrays import Floats, Ints
 from klda.selection.interval import Interval
@@ -188,7 +188,9 @@ def _silent_keywords(evidence: Evidence) -> list[str]:
     named = dict.fromkeys([*evidence.current.tolist(), *evidence.required.tolist()])
     silent = evidence.keywords(column for column in named if column not in seen)
     words = evidence.history.vocabulary
-    return [silent_in_words(keyword.text, near_word(keyword.text, words)) for keyword in silent]
+    return [
+        silent_in_words(keyword.text, near_word(keyword.text, words), how_to_write(keyword.text)) for keyword in silent
+    ]
 
 
 def _untested_intervals(findings: Mapping[int, Finding]) -> list[str]:

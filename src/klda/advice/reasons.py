@@ -115,11 +115,13 @@ def rounded(posts: float) -> str:
     return f"{float(f'{posts:.2g}'):,.0f}"
 
 
-def silent_in_words(keyword: str, near: tuple[str, int] | None) -> str:
+def silent_in_words(keyword: str, near: tuple[str, int] | None, hint: str | None = None) -> str:
     """What is said of a keyword that no post carries.
 
     >>> silent_in_words("vacine", ("vaccine", 20))
     "no post carries the keyword 'vacine'; did you mean vaccine (20 times in the posts)?"
     """
+    if hint is not None:
+        return f"no post carries the keyword {keyword!r}; {hint}"
     what = "check how it is written" if near is None else f"did you mean {near[0]} ({near[1]:,} times in the posts)?"
     return f"no post carries the keyword {keyword!r}; {what}"

@@ -28,9 +28,30 @@ def near_word(keyword: str, vocabulary: Vocabulary) -> tuple[str, int] | None:
     return max(((form, forms[form]) for form in found), key=lambda pair: pair[1], default=None)
 
 
+def how_to_write(keyword: str) -> str | None:
+    """What to write instead of a keyword that was meant as several, or as a pattern; None if it is neither.
+
+    >>> how_to_write("rust;python")
+    'write a comma between keywords: rust,python'
+    >>> how_to_write("crypto*")
+    'a star stands for nothing; list the words themselves, as in crypto,cryptos'
+    """
+    for sign in ";|\t":
+        if sign in keyword.strip(sign):
+            parts = [part.strip() for part in keyword.split(sign)]
+            return f"write a comma between keywords: {','.join(part for part in parts if part)}"
+    if "*" in keyword:
+        word = keyword.replace("*", "")
+        return f"a star stands for nothing; list the words themselves, as in {word},{word}s"
+    return None
+
+
 def no_post_has(keywords: Iterable[Keyword], vocabulary: Vocabulary) -> str:
     """What is wrong where no post carries any of these keywords, and what may have been meant."""
     texts = [keyword.text for keyword in keywords]
+    hints = [hint for text in texts if (hint := how_to_write(text)) is not None]
+    if hints:
+        return f"no post carries any of the keywords {', '.join(texts)}; {'; '.join(hints)}"
     near = [found for text in texts if (found := near_word(text, vocabulary)) is not None]
     meant = f"did you mean {', '.join(word for word, _ in near)}?" if near else "check how they are written"
     return f"no post carries any of the keywords {', '.join(texts)}; {meant}"

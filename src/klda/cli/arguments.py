@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from klda.errors import InputError, SettingError
-from klda.types import KeywordSet
+from klda.types import KeywordSet, listed_words
 
 
 def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
@@ -21,14 +20,15 @@ def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
     if text.startswith("@"):
         path = Path(text[1:])
         try:
-            words: Iterable[str] = path.read_text(encoding="utf-8-sig").splitlines()
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{option} {text}: cannot read {path} ({error}); give a UTF-8 file, one keyword a line"
             ) from error
-        words = (word for word in words if not word.lstrip().startswith("# "))
+        lines = [line for line in lines if not line.lstrip().startswith("# ")]
+        words = [word for line in lines for word in (listed_words(line) if '"' in line else [line])]
     else:
-        words = next(csv.reader([text], skipinitialspace=True), [])
+        words = listed_words(text)
     found = [" ".join(word.split()) for word in words]
     keywords = KeywordSet.of(*(word for word in found if word))
     if not keywords and not text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import tzinfo
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -11,7 +12,10 @@ import pyarrow as pa
 from klda.errors import InputError
 from klda.sources.filetypes import FileType, Source, no_column
 from klda.sources.formats.generic import Columns, Mapped, missing, resolve
+from klda.sources.formats.outcome import Bad
 from klda.sources.parquet import BATCH_ROWS
+from klda.sources.reasons import TIME_WITHOUT_ZONE
+from klda.sources.times import parse_time
 
 NAME = Path("the frame")
 """What bad rows are told to be in."""
@@ -25,8 +29,11 @@ class Frame(Protocol):
         """The table as an Arrow stream."""
 
 
-def frame_source(frame: Frame, mapping: Mapped = ()) -> Source:
-    """What the reader needs to know of a frame, its columns found by their usual names or by the mapping."""
+def frame_source(frame: Frame, mapping: Mapped = (), zone: tzinfo | None = None) -> Source:
+    """What the reader needs to know of a frame, its columns found by their usual names or by the mapping.
+
+    Times without a zone are refused unless `zone` tells it: a frame has all of them so, and nothing would be read.
+    """
     try:
         table = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -34,7 +41,22 @@ def frame_source(frame: Frame, mapping: Mapped = ()) -> Source:
     columns = resolve(tuple(table.column_names), mapping)
     if missing(columns, table.column_names):
         raise no_column(NAME, table.column_names, mapping)
+    if zone is None and columns.time is not None and _without_zone(table.column(columns.time)):
+        raise InputError(
+            f'{NAME}: the times in column {columns.time!r} have no zone; say which it is, as in timezone="UTC"'
+        )
     return Source(NAME, table.num_rows, FileType.FRAME, columns, table)
+
+
+def _without_zone(times: pa.ChunkedArray) -> bool:
+    """Whether the first time of a column states no zone."""
+    first = next((value for value in times if value.is_valid), None)
+    if first is None:
+        return False
+    if pa.types.is_timestamp(first.type):
+        return first.type.tz is None
+    found = parse_time(first.as_py())
+    return isinstance(found, Bad) and found.reason == TIME_WITHOUT_ZONE
 
 
 def frame_batches(table: pa.Table, columns: Columns) -> Iterator[tuple[float, pa.RecordBatch]]:

@@ -70,16 +70,16 @@ def read_posts(
     """
     if reposts not in ("keep", "drop"):
         raise SettingError(f'reposts must be "keep" or "drop", got {reposts!r}')
-    mapped = as_mapping(mapping)
+    mapped, zone = as_mapping(mapping), _zone(timezone)
     return PostReader(
-        [frame_source(path_or_paths, mapped)]
+        [frame_source(path_or_paths, mapped, zone)]
         if isinstance(path_or_paths, Frame)
         else [recognised(path, named, mapped) for path, named in find_files(path_or_paths)],
         mapped,
         reposts == "drop",
         strict,
         _language_codes(languages),
-        _zone(timezone),
+        zone,
         progress,
         memory,
     )

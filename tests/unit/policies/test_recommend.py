@@ -56,13 +56,14 @@ def test_a_keyword_whose_accent_is_written_in_two_ways_is_one():
     assert KeywordSet.of(whole).spell(KeywordSet.of(in_two)).texts == (whole,)
 
 
-def test_a_text_alone_is_not_taken_for_a_list_of_letters(corpus, current):
-    with pytest.raises(SettingError, match=r"give a list, as in \['health'\]"):
-        recommend(corpus, "health", policy="counting")
-    with pytest.raises(SettingError, match=r"give a list, as in \['ward'\]"):
-        recommend(corpus, current, policy="counting", candidates="ward")
-    with pytest.raises(SettingError, match="give a list"):
-        Corpus.from_posts(posts(), "mask")
+def test_a_text_alone_is_a_list_with_commas(corpus, current):
+    alone, listed = (
+        recommend(corpus, words, policy="counting") for words in ("health, cancers", ["health", "cancers"])
+    )
+    assert alone.current == listed.current
+    advice = recommend(corpus, current, policy="counting", candidates="ward")
+    assert advice.next_keywords
+    assert len(Corpus.from_posts(posts(), "mask,masks").candidates) == 2
     assert corpus.with_candidates(["hospital", "ward"]).candidates == KeywordSet.of("hospital", "ward")
 
 
@@ -290,3 +291,11 @@ def test_first_keywords_that_are_no_longer_listed_may_come_back():
         recommend(world, first[:1], policy=policy("counting"), founding=first)
     with pytest.raises(SettingError, match="founding names no keyword"):
         recommend(world, first[:1], founding=[])
+
+
+@pytest.mark.parametrize(("typed", "hint"), [("rust;python", "write a comma"), ("docto*", "a star stands for nothing")])
+def test_a_keyword_that_was_meant_otherwise_is_answered_with_how_to_write_it(typed: str, hint: str) -> None:
+    world = World(weeks=2, posts_per_week=300)
+    assert any(hint in note for note in recommend(world, ["health", typed], use_vectors=False).notes)
+    with pytest.raises(DataError, match=hint):
+        recommend(world, [typed])

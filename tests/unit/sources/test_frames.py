@@ -50,3 +50,12 @@ def test_a_column_of_several_types_is_told() -> None:
 
 def test_an_empty_frame_has_no_posts() -> None:
     assert list(read_posts(pa.table(ROWS).slice(0, 0), mapping={"text": "words"})) == []
+
+
+@pytest.mark.parametrize("times", [datetime(2026, 1, 5), "2026-01-05 10:00:00"])
+def test_a_frame_whose_times_state_no_zone_is_refused_unless_told_which(times: object) -> None:
+    frame = pl.DataFrame({"id": ["1"], "time": [times], "text": ["one"]})
+    with pytest.raises(InputError, match=r"column 'time' have no zone; say which it is"):
+        read_posts(frame)
+    (post,) = read_posts(frame, timezone="UTC")
+    assert post.time.date().isoformat() == "2026-01-05"
