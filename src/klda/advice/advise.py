@@ -17,7 +17,7 @@ from klda.advice.choices import Choices, frontier_of, outlook_words, with_words
 from klda.advice.choose import DIAL, Scores, covered_by, worth
 from klda.advice.constants import LEAST_KEPT, ROOM, SHORTLIST, THIN_POSTS
 from klda.advice.evidence import Evidence
-from klda.advice.features import Features, features_of
+from klda.advice.features import NAMES, Features, features_of
 from klda.advice.prediction import (
     ITERATIONS,
     N_TOPICS,
@@ -190,7 +190,7 @@ def advise(
         current=evidence.current,
         outside_known=features.outside_known,
         unseen=features.unseen[at],
-        unsure=evidence.current[unsure(terms, situation.history.vocabulary.language)],
+        unsure=evidence.current[unsure(terms, features, situation.history.vocabulary.language)],
     )
     limits = evidence.limits(with_room(situation.budget, len(situation.current)))
     if only_common(evidence):
@@ -269,7 +269,7 @@ def judged(
     features = weighed(terms, features_of(terms, language, subject, use_vectors, sample_share=sample_share))
     chance = relevance(features)
     listed = chance[: terms.n_current].copy()
-    trusted = (listed >= LEAST_KEPT) | (listed == listed.max(initial=0.0)) | unsure(terms, language)
+    trusted = (listed >= LEAST_KEPT) | (listed == listed.max(initial=0.0)) | unsure(terms, features, language)
     if trusted.all():
         return features, chance
     features = weighed(terms, features_of(terms, language, subject, use_vectors, trusted, sample_share))
@@ -309,17 +309,20 @@ def _shortlist(situation: Situation, terms: Terms, features: Features, chance: F
     return np.concatenate([np.arange(terms.n_current), np.flatnonzero(given), others[free[others]]])
 
 
-def unsure(terms: Terms, language: str) -> Bools:
-    """Current keywords beside which the rest of the list has too few recent posts to tell what it is about. # (n,)
+def unsure(terms: Terms, features: Features, language: str) -> Bools:
+    """Current keywords that the rest of the list cannot judge. # (n,)
 
-    A function word needs no posts to be told.
+    It has too few recent posts to tell what the list is about. Or the keyword alone brings more posts than all others
+    together, and no subject in words says otherwise: then the list is about it. A function word is told without posts.
     """
     listed = terms.posts[:, : terms.n_current]
     carried = np.asarray(listed.sum(axis=1)).ravel()  # (D,) keywords of each post
     alone = np.asarray(listed.T @ (carried == 1)).ravel()  # (n,) posts that only this keyword brings
     common = STOP_WORDS.get(language, frozenset())
     plain = [keyword.text.casefold() not in common for keyword in terms.keywords[: terms.n_current]]
-    return np.asarray((np.count_nonzero(carried) - alone < THIN_POSTS) & np.array(plain, dtype=np.bool_))
+    rest = np.count_nonzero(carried) - alone  # (n,)
+    told = np.isfinite(features.values[: terms.n_current, NAMES.index("meaning_subject")])
+    return np.asarray(((rest < THIN_POSTS) | ((rest < alone) & ~told)) & np.array(plain, dtype=np.bool_))
 
 
 def _positions(candidates: KeywordSet, terms: Terms, columns: Ints) -> Ints:

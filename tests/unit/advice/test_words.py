@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from klda import Corpus, recommend
-from klda.advice.advise import judged
+from klda.advice.advise import judged, unsure
 from klda.advice.features import CONTEXT, MEANING, NAMES, features_of
 from klda.advice.reasons import NOTES, SENTENCES, in_words, note
 from klda.advice.relevance import REGIMES, groups_known, relevance
@@ -80,6 +80,19 @@ def test_every_term_has_a_chance_whatever_is_known(corpus: Corpus, whole: bool, 
     assert groups_known(features) in REGIMES
     assert ((chance >= 0) & (chance <= 1)).all()
     assert np.isfinite(relevance(features)).all()
+
+
+@pytest.mark.skipif(word_vectors(["a"]) is None, reason="the package of vectors is not installed")
+def test_a_list_is_about_the_keyword_that_brings_most_unless_its_subject_is_told() -> None:
+    many = Corpus.from_posts(posts(per_week=600), ["election", "dog", "bridge"], settings=TextSettings(min_count=3))
+    terms = terms_of(many, KeywordSet.of("bridge", "dog", "election"))
+    assert [k.text for k in terms.keywords[:3]] == ["bridge", "dog", "election"]
+    counts = np.asarray(terms.posts[:, :3].sum(axis=0)).ravel()
+    assert counts[2] < counts[:2].sum(), "none brings more than the others together"
+    assert not unsure(terms, features_of(terms), "en").any()
+    two = terms_of(many, KeywordSet.of("bridge", "election"))
+    assert unsure(two, features_of(two), "en").tolist() == [False, True]
+    assert not unsure(two, features_of(two, subject="roads and bridges"), "en").any()
 
 
 def test_a_sample_stands_for_the_posts_that_it_leaves_out(corpus: Corpus) -> None:
