@@ -15,7 +15,7 @@ import numpy as np
 from klda.advice.assemble import assemble
 from klda.advice.choices import Choices, frontier_of, outlook_words, with_words
 from klda.advice.choose import DIAL, Scores, covered_by, worth
-from klda.advice.constants import LEAST_KEPT, ROOM, SHORTLIST, THIN_POSTS
+from klda.advice.constants import FEWEST_JUDGES, LEAST_KEPT, ROOM, SHORTLIST, THIN_POSTS
 from klda.advice.evidence import Evidence
 from klda.advice.features import NAMES, Features, features_of
 from klda.advice.prediction import (
@@ -312,8 +312,8 @@ def _shortlist(situation: Situation, terms: Terms, features: Features, chance: F
 def unsure(terms: Terms, features: Features, language: str) -> Bools:
     """Current keywords that the rest of the list cannot judge. # (n,)
 
-    It has too few recent posts to tell what the list is about. Or the keyword alone brings more posts than all others
-    together, and no subject in words says otherwise: then the list is about it. A function word is told without posts.
+    It has too few recent posts to tell what the list is about. Or no subject in words is told, and there are too few
+    others, or the keyword alone brings more posts than all of them. A function word is told without posts.
     """
     listed = terms.posts[:, : terms.n_current]
     carried = np.asarray(listed.sum(axis=1)).ravel()  # (D,) keywords of each post
@@ -322,7 +322,9 @@ def unsure(terms: Terms, features: Features, language: str) -> Bools:
     plain = [keyword.text.casefold() not in common for keyword in terms.keywords[: terms.n_current]]
     rest = np.count_nonzero(carried) - alone  # (n,)
     told = np.isfinite(features.values[: terms.n_current, NAMES.index("meaning_subject")])
-    return np.asarray(((rest < THIN_POSTS) | ((rest < alone) & ~told)) & np.array(plain, dtype=np.bool_))
+    others = terms.n_current - 1
+    split = ~told & ((others < FEWEST_JUDGES) | (rest < alone))  # it may be the others that do not belong
+    return np.asarray(((rest < THIN_POSTS) | split) & np.array(plain, dtype=np.bool_))
 
 
 def _positions(candidates: KeywordSet, terms: Terms, columns: Ints) -> Ints:

@@ -23,7 +23,7 @@ SENTENCES = {
     "kept_doubt": "Kept because you chose it; only {chance:.0%} likely on the subject",
     "kept_alone": "Kept: it is your only keyword",
     "kept_unknown": "Kept: too few posts without your keywords are known to judge it",
-    "kept_unsure": "Kept: too few posts have your other keywords to judge it",
+    "kept_unsure": "Kept: your other keywords are too few, or have too few posts, to judge it",
     "kept_silent": "Kept: no known post has it yet",
     # why a word is not on the list
     "off": "Only {chance:.0%} likely on the subject; {beside:.0%} of its posts mention your other keywords",

@@ -84,15 +84,27 @@ def test_every_term_has_a_chance_whatever_is_known(corpus: Corpus, whole: bool, 
 
 @pytest.mark.skipif(word_vectors(["a"]) is None, reason="the package of vectors is not installed")
 def test_a_list_is_about_the_keyword_that_brings_most_unless_its_subject_is_told() -> None:
-    many = Corpus.from_posts(posts(per_week=600), ["election", "dog", "bridge"], settings=TextSettings(min_count=3))
-    terms = terms_of(many, KeywordSet.of("bridge", "dog", "election"))
-    assert [k.text for k in terms.keywords[:3]] == ["bridge", "dog", "election"]
-    counts = np.asarray(terms.posts[:, :3].sum(axis=0)).ravel()
-    assert counts[2] < counts[:2].sum(), "none brings more than the others together"
+    every = ("dog", "bridge", "dinner", "shoes", "election")
+    many = Corpus.from_posts(posts(per_week=600), every, settings=TextSettings(min_count=3))
+    terms = terms_of(many, KeywordSet.of(*every))
+    counts = np.asarray(terms.posts[:, :5].sum(axis=0)).ravel()
+    assert counts[4] < counts[:4].sum(), "none brings more than the others together"
     assert not unsure(terms, features_of(terms), "en").any()
-    two = terms_of(many, KeywordSet.of("bridge", "election"))
-    assert unsure(two, features_of(two), "en").tolist() == [False, True]
-    assert not unsure(two, features_of(two, subject="roads and bridges"), "en").any()
+    rare = ("harbour", "ferry", "canal", "tunnel")
+    further = [Post(f"r{i}", MONDAY + timedelta(hours=i), f"the {rare[i % 4]} opens {i}") for i in range(160)]
+    listed = KeywordSet.of(*rare, "election")
+    one = terms_of(Corpus.from_posts([*posts(per_week=600), *further], listed), listed)
+    assert unsure(one, features_of(one), "en").tolist() == [False] * 4 + [True]
+    assert not unsure(one, features_of(one, subject="roads and bridges"), "en").any()
+
+
+@pytest.mark.skipif(word_vectors(["a"]) is None, reason="the package of vectors is not installed")
+def test_a_short_list_drops_nothing_unless_its_subject_is_told() -> None:
+    every = ("dog", "bridge", "dinner")
+    many = Corpus.from_posts(posts(per_week=600), every, settings=TextSettings(min_count=3))
+    terms = terms_of(many, KeywordSet.of(*every))
+    assert unsure(terms, features_of(terms), "en").all()
+    assert not unsure(terms, features_of(terms, subject="elections"), "en").any()
 
 
 def test_a_sample_stands_for_the_posts_that_it_leaves_out(corpus: Corpus) -> None:
