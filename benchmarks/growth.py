@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from klda.corpus.documents import Ragged, offsets
-from klda.model.beginnings import first_parameters
 from klda.model.data import TrainingData
+from klda.model.initialise import first_parameters
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Split, Trainer
 

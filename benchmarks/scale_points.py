@@ -26,8 +26,8 @@ from klda.corpus.out_of_core import prepare
 from klda.corpus.simulation import World, write
 from klda.corpus.text import TextSettings
 from klda.evaluation.parallel import one_thread
-from klda.model.beginnings import first_parameters
 from klda.model.data import training_data
+from klda.model.initialise import first_parameters
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Trainer, split
 from klda.policies.recommend import recommend

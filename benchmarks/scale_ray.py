@@ -14,8 +14,8 @@ from torch import Tensor
 
 from klda.corpus.corpus import Corpus
 from klda.evaluation.parallel import one_thread
-from klda.model.beginnings import first_parameters
 from klda.model.data import recency_weights, training_data
+from klda.model.initialise import first_parameters
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Trainer, own_stretch, split
 from klda.scale.cluster import connected

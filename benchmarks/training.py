@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from benchmarks import growth, peers
 from benchmarks.reference import E_STEPS, E_TOLERANCE, Documents, Reference
 from klda.corpus.documents import Ragged
-from klda.model.beginnings import first_parameters
 from klda.model.data import TrainingData
 from klda.model.generate import blended_topics, generate
+from klda.model.initialise import first_parameters
 from klda.model.scores import completion, completion_targets, held_out_bound
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Split, Trainer

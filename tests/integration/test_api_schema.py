@@ -49,7 +49,7 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     app = create_app(settings)
     with pytest.MonkeyPatch.context() as patch:  # no process is started for what is thought up here
         patch.setattr("klda.monitor.background.subprocess.Popen", _NoProcess)
-        patch.setattr("klda.web.running.subprocess.Popen", _NoProcess)
+        patch.setattr("klda.web.actions.subprocess.Popen", _NoProcess)
         yield schemathesis.openapi.from_asgi("/api/v1/openapi.json", app, headers=HEADERS)
     app.state.studio.close()
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from klda.corpus.nameless import nameless
+from klda.corpus.temp_arrays import nameless
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.int32]
 
 IN_MEMORY = 64 << 20
-"""Bytes from which an array that is put together lies in a file instead; see `klda.corpus.nameless`."""
+"""Bytes from which an array that is put together lies in a file instead; see `klda.corpus.temp_arrays`."""
 BLOCK = 1 << 17
 """Lists gathered at a time when there are many."""
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import Documents, Ints, Ragged, chosen, end_to_end, gather, offsets
-from klda.corpus.nameless import nameless
 from klda.corpus.posts import PostTable
+from klda.corpus.temp_arrays import nameless
 
 BLOCK = 1 << 18
 """Documents moved at a time."""

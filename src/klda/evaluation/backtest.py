@@ -22,9 +22,9 @@ from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import policy_of
 from klda.evaluation.closed_loop import ORACLES, LoopSettings, run_closed_loop, volume_cap
-from klda.evaluation.kept import Plain, read_result, result_path, write_result
 from klda.evaluation.labelled import REFERENCES, LabelledCase, answered
 from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, counts, last_truth, open_loop_case, score
+from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth
 from klda.policies.viral import Viral

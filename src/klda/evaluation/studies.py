@@ -15,9 +15,9 @@ from zlib import crc32
 from klda.errors import DataError
 from klda.evaluation.backtest import Task, case_name, case_of, generator_for, identity, run_open_case
 from klda.evaluation.divergence_study import divergence_overlaps
-from klda.evaluation.kept import Plain, read_result, result_path, write_result
 from klda.evaluation.open_loop import Case
 from klda.evaluation.perplexity import measure_perplexity
+from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.tables import case_facts
 from klda.types import Progress, silent
 

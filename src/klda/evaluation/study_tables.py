@@ -9,8 +9,8 @@ import numpy as np
 from klda.errors import DataError
 from klda.evaluation.divergence_study import CHANCE
 from klda.evaluation.intervals import Grid, interval
-from klda.evaluation.kept import Plain
 from klda.evaluation.perplexity import EARLIER, LAST, SAME, SCORES, UNIGRAM, UNTRAINED, gap_closed
+from klda.evaluation.result_cache import Plain
 from klda.evaluation.summary import mean, plain
 from klda.evaluation.tables import Cell, Table, paper_tables
 from klda.selection.arrays import Floats

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from klda.evaluation.intervals import Grid, interval
-from klda.evaluation.kept import Plain
 from klda.evaluation.metrics import skill
+from klda.evaluation.result_cache import Plain
 from klda.selection.arrays import Floats
 from klda.types import Estimate
 

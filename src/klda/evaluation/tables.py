@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from klda.corpus.corpus import Corpus
 from klda.corpus.encoding import encode
-from klda.evaluation.kept import Plain
 from klda.evaluation.metrics import keyword_level, set_level
 from klda.evaluation.open_loop import Answer, Case
+from klda.evaluation.result_cache import Plain
 from klda.evaluation.truth import top_lists
 
 Cell = str | int | float | None | Mapping[str, float | None]

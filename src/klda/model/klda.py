@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
-from klda.model import growth, records, runs
-from klda.model.beginnings import find_n_topics, first_parameters, settings_of
+from klda.model import runs, saving, warm_start
 from klda.model.data import TrainingData, training_data
-from klda.model.fitted import Fitted
+from klda.model.inference import Fitted
+from klda.model.initialise import find_n_topics, first_parameters, settings_of
 from klda.model.objective import Parameters
 from klda.model.settings import Partition, Relaxation, Settings
 from klda.model.totals import totals
@@ -257,7 +257,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parameters = first_parameters(parts, settings)
         old, new = self.candidates_, corpus.candidates
         columns = [(place, old.index(keyword)) for place, keyword in enumerate(new) if keyword in old]
-        growth.carry_over(self.parameters_, parameters, columns, len(known), data)
+        warm_start.carry_over(self.parameters_, parameters, columns, len(known), data)
         return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress)
 
     def _train(
@@ -297,9 +297,9 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, folder: Path | str) -> None:
         """Writes the model to a folder: safetensors and JSON, which cannot run code when they are read."""
-        records.write(self._fitted, self.get_params(), Path(folder))
+        saving.write(self._fitted, self.get_params(), Path(folder))
 
     @classmethod
     def load(cls, folder: Path | str, *, device: str = "cpu") -> Self:
         """The model in a folder."""
-        return records.read(Path(folder), cls, device=device)
+        return saving.read(Path(folder), cls, device=device)

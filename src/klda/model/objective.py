@@ -13,8 +13,8 @@ from klda.model import bound, gibbs, prior
 from klda.model.bags import Floats
 from klda.model.batches import Batch
 from klda.model.expectation import expectation
+from klda.model.keyword_sets import Rows
 from klda.model.networks import FixedTopicPrior, TopicPrior, TopicPriorNetwork, TopicWord, TopicWordNetwork
-from klda.model.rows import Rows
 from klda.model.settings import Settings
 from klda.model.totals import Totals
 from klda.model.workers import ALONE, Workers, mean, total

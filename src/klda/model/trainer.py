@@ -17,6 +17,7 @@ from klda.model.bags import Floats
 from klda.model.batches import Batch, DocumentSampler, make_batch
 from klda.model.bound import Terms
 from klda.model.data import TrainingData, gathered
+from klda.model.keyword_sets import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.objective import (
     Parameters,
     batch_weights,
@@ -24,7 +25,6 @@ from klda.model.objective import (
     row_terms,
 )
 from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
-from klda.model.rows import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.scores import held_out_bound, log_sum_rows
 from klda.model.settings import Settings
 from klda.model.totals import totals

@@ -81,7 +81,7 @@ def backtest(
 ) -> Mapping[str, Any]:
     """What came out, as `klda.evaluation.summary` sums it up; it is kept, too."""
     from klda.evaluation.backtest import run
-    from klda.evaluation.kept import write_result
+    from klda.evaluation.result_cache import write_result
 
     request = asked(values)
     name = job or monitor.records.jobs.add("backtest", **request.model_dump(mode="json"))
@@ -163,7 +163,7 @@ def _cases(monitor: Monitor, request: Request, work: Path) -> list[Task]:
 def _corpus(monitor: Monitor, request: Request, windows: Sequence[Window], subject: Subject) -> Corpus:
     """All posts that are known of these windows, or for a closed loop those of the unfiltered sample."""
     from klda.corpus.corpus import Corpus
-    from klda.monitor.learning import Both
+    from klda.monitor.training_data import Both
     from klda.policies.recommend import MIN_COUNT
 
     store, settings = monitor.posts(), monitor.settings

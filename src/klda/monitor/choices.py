@@ -25,9 +25,9 @@ from klda.advice.proposal import Proposal
 from klda.advice.topics import Topics
 from klda.advice.volume import Seen
 from klda.errors import DataError, FormatError, KldaError
-from klda.monitor.learning import Learning, learning
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
+from klda.monitor.training_data import Learning, learning
 from klda.selection.budget import Limits
 from klda.store import SavedProposal
 from klda.types import Estimate, Keyword, KeywordSet, silent

@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 from klda.errors import KldaError, SettingError, SourceError
 from klda.monitor.batch import Batch
-from klda.monitor.event_time import ByEventTime
-from klda.monitor.following import REFUSED, TAKEN, followed, refusal
+from klda.monitor.filter_sync import REFUSED, TAKEN, followed, refusal
 from klda.monitor.memory import give_back
 from klda.monitor.monitor import Monitor
 from klda.monitor.reached import note_end, note_reached
+from klda.monitor.replay_clock import ByEventTime
 from klda.monitor.reports import withdraw_reports
 from klda.monitor.vacuum import forget, is_due
 from klda.sources.formats.outcome import batch_of

@@ -14,7 +14,7 @@ from klda.advice.evidence import columns_of
 from klda.advice.proposal import Proposal, Reason
 from klda.advice.reasons import posts_in_words
 from klda.advice.volume import Seen, weights
-from klda.monitor.learning import Learning
+from klda.monitor.training_data import Learning
 from klda.types import Estimate
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from klda.errors import KldaError
 from klda.monitor.close import closed
 from klda.monitor.failure import failure
-from klda.monitor.following import refusal
+from klda.monitor.filter_sync import refusal
 from klda.monitor.monitor import Monitor, opened
 from klda.store import MonitorFolder, list_monitors
 

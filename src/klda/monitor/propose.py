@@ -14,11 +14,11 @@ from klda.monitor.examples import check_examples
 from klda.monitor.flags import flags
 from klda.monitor.forecast import with_forecast
 from klda.monitor.jobs import recorded
-from klda.monitor.learning import learning
 from klda.monitor.models import RecordedKLDA, earlier_model, keep_model
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import check_rules
 from klda.monitor.settings import Settings
+from klda.monitor.training_data import learning
 from klda.policies.recommend import recommend
 from klda.policies.registry import policy as policy_named
 from klda.store import SavedProposal

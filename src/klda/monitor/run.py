@@ -15,10 +15,10 @@ from klda.errors import KldaError, Stopped, StoreError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import ABANDONED, Collector, Counts
 from klda.monitor.decide import activate_pending, approve_automatically
-from klda.monitor.event_time import ByEventTime
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
 from klda.monitor.reached import note_end, note_reached
+from klda.monitor.replay_clock import ByEventTime
 from klda.monitor.topics import learn_topics
 from klda.types import KeywordSet, Progress, Window, silent
 

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from klda.corpus.nameless import nameless
+from klda.corpus.temp_arrays import nameless
 
 RATIO = 8
 BLOCK = 1 << 14

@@ -22,12 +22,12 @@ from klda.web.api import monitors as monitors_api
 from klda.web.api import proposals as proposals_api
 from klda.web.api import session as session_api
 from klda.web.api import uploads as uploads_api
-from klda.web.keeping import Kept
 from klda.web.live import Live
 from klda.web.metrics import Counted, Metrics
 from klda.web.pages import backtest, health, history, jobs, login, monitor, monitors, proposal, reference, upload
 from klda.web.problems import document_problems, documented, handle_problems
 from klda.web.rendering import prepare
+from klda.web.response_cache import Kept
 from klda.web.safety.guard import Guard
 from klda.web.safety.sessions import Sessions
 from klda.web.settings import StudioSettings

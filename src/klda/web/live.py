@@ -11,8 +11,8 @@ from typing import Any
 from fastapi.sse import ServerSentEvent
 from starlette.requests import Request
 
-from klda.monitor.flow import now
 from klda.monitor.monitor import Monitor
+from klda.monitor.volume_series import now
 from klda.report.safe_text import visible
 
 EVERY = 2.0

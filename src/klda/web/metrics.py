@@ -10,10 +10,10 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from klda.monitor.flow import Now, now
-from klda.monitor.following import refusal
+from klda.monitor.filter_sync import refusal
 from klda.monitor.monitor import Monitor
 from klda.monitor.overview import Unreadable
+from klda.monitor.volume_series import Now, now
 from klda.store import Job
 from klda.store.jobs import OPEN
 from klda.web.studio import Studio

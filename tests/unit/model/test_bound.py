@@ -6,8 +6,8 @@ import torch
 
 from klda.model import bound
 from klda.model.batches import make_batch
+from klda.model.keyword_sets import all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.objective import batch_weights, row_keyword_log_probability, row_terms
-from klda.model.rows import all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.settings import Settings
 from klda.model.totals import totals
 from tests.unit.model import slow_reference, slow_scores

@@ -238,7 +238,7 @@ def _relabelled(corpus: Corpus, words: np.ndarray, keywords: np.ndarray) -> Corp
 
 def test_relabelling_words_and_keywords_relabels_the_model(corpus: Corpus, monkeypatch: pytest.MonkeyPatch):
     """Started from the relabelled parameters, training ends at the relabelled parameters."""
-    from klda.model import beginnings as module
+    from klda.model import initialise as module
 
     generator = np.random.default_rng(0)
     words = np.concatenate([[0], 1 + generator.permutation(12)])

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
-
-from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
-from klda.model.rows import enumerate_rows, log_weights
 from tests.unit.model.test_rows import CPU, _batch, _everything, _sets
+
+from klda.model.keyword_sets import enumerate_rows, log_weights
+from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 
 
 def test_cold_gumbel_draws_agree_with_enumeration_on_average():

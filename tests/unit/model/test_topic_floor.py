@@ -7,9 +7,9 @@ import pytest
 
 from klda.corpus.documents import Ragged
 from klda.errors import SettingError
-from klda.model.beginnings import first_parameters
 from klda.model.data import TrainingData
 from klda.model.generate import generate
+from klda.model.initialise import first_parameters
 from klda.model.networks import KeywordBags
 from klda.model.scores import topic_shares
 from klda.model.settings import Settings

@@ -13,8 +13,8 @@ from klda.corpus.simulation import World
 from klda.errors import DataError, FormatError, TrainingError
 from klda.model import lda
 from klda.model.batches import DocumentSampler
-from klda.model.beginnings import find_n_topics
 from klda.model.data import TrainingData, training_data
+from klda.model.initialise import find_n_topics
 from klda.model.klda import KLDA
 from klda.model.workers import Workers, in_step
 from klda.types import Post

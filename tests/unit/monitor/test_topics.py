@@ -7,9 +7,9 @@ import pytest
 
 from klda.errors import DataError
 from klda.monitor.collect import Collector
-from klda.monitor.flow import flow, now, yields
 from klda.monitor.monitor import Monitor
 from klda.monitor.topics import learn_topics, topics_over_time
+from klda.monitor.volume_series import flow, now, yields
 from klda.sources.live import Deleted, Received
 from klda.store.topics import WindowTopics
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row

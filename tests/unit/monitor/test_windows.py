@@ -17,12 +17,12 @@ from klda.errors import DataError, InputError, SettingError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import Collector, collect
 from klda.monitor.export import export, window_at
-from klda.monitor.flow import flow, now
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
 from klda.monitor.run import turn
 from klda.monitor.topics import learn_topics
 from klda.monitor.vacuum import vacuum
+from klda.monitor.volume_series import flow, now
 from klda.sources import read_posts
 from klda.sources.live import Burst
 from klda.sources.live.replay import Replay

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import vl_convert
 
-from klda.monitor.flow import flow
 from klda.monitor.history import history
 from klda.monitor.monitor import Monitor
+from klda.monitor.volume_series import flow
 from klda.report.page import VEGA_LITE
 from klda.web.charts.evolution import evolution
 from klda.web.charts.outcomes import outcomes

@@ -12,9 +12,9 @@ def report(name: Name, proposal: ProposalId = None, home: Home = HOME, output: O
     """Write a report on a proposal into the monitor's folder; it goes when a post in it is deleted at its source."""
     from klda.monitor.choices import with_choices
     from klda.monitor.decide import chosen
-    from klda.monitor.learning import learning
     from klda.monitor.monitor import opened
     from klda.monitor.reports import report_path, report_window
+    from klda.monitor.training_data import learning
     from klda.report.advice import write_report
 
     with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:

@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query, Response
 
 from klda.monitor.background import start
-from klda.monitor.flow import flow, yields
 from klda.monitor.overview import Unreadable, overview
+from klda.monitor.volume_series import flow, yields
+from klda.web.actions import delete_monitor, make_monitor, start_running
 from klda.web.api.jobs import answer_for
 from klda.web.api.models import (
     FlowAnswer,
@@ -20,11 +21,8 @@ from klda.web.api.models import (
     UnreadableAnswer,
     YieldAnswer,
 )
-from klda.web.deleting import delete_monitor
 from klda.web.forms import MonitorForm
-from klda.web.making import make_monitor
 from klda.web.problems import documented
-from klda.web.running import start_running
 from klda.web.studio import Identity, TheMonitor, TheStudio
 
 router = APIRouter()

@@ -16,9 +16,9 @@ from klda.monitor.rules import rules as monitor_rules
 from klda.policies.rules import Platform
 from klda.store import SavedProposal
 from klda.types import Budget, Estimate
+from klda.web.actions import MOST_NOTE, PROPOSAL, Verdict, decide, the_proposal, weighable
 from klda.web.api.jobs import answer_for
 from klda.web.api.models import Answer, EstimateAnswer, JobAnswer, KeywordTexts
-from klda.web.deciding import MOST_NOTE, PROPOSAL, Verdict, decide, the_proposal, weighable
 from klda.web.problems import documented
 from klda.web.studio import Identity, TheMonitor
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from klda.monitor.flow import FlowPoint
+from klda.monitor.volume_series import FlowPoint
 from klda.report.charts.dates import full_date, window_labels
 from klda.report.charts.theme import CATEGORIES, LIGHT, Spec
 from klda.store.volume import Period

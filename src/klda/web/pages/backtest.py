@@ -17,8 +17,8 @@ from klda.policies.registry import policies
 from klda.report.closed_loop import closed_view
 from klda.report.open_loop import open_view
 from klda.store.jobs import OPEN
+from klda.web.actions import PROPOSAL
 from klda.web.api.backtests import begin, found
-from klda.web.deciding import PROPOSAL
 from klda.web.pages.monitor import frame
 from klda.web.rendering import render
 from klda.web.studio import Identity, TheMonitor

@@ -9,16 +9,15 @@ from fastapi.responses import RedirectResponse
 
 from klda.errors import DataError
 from klda.monitor.background import start
-from klda.monitor.flow import flow, now, yields
-from klda.monitor.following import refusal
+from klda.monitor.filter_sync import refusal
 from klda.monitor.monitor import Monitor
+from klda.monitor.volume_series import flow, now, yields
 from klda.store.jobs import OPEN
 from klda.store.volume import Period
+from klda.web.actions import delete_monitor, start_running, stop_running
 from klda.web.charts.topics import name_of, topics_over_time
 from klda.web.charts.volume import volume
-from klda.web.deleting import delete_monitor
 from klda.web.rendering import render
-from klda.web.running import start_running, stop_running
 from klda.web.studio import Identity, TheMonitor, TheStudio
 
 router = APIRouter(prefix="/monitors/{name}")

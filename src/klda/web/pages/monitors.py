@@ -11,8 +11,8 @@ from fastapi.responses import RedirectResponse
 
 from klda.corpus.language import LANGUAGES
 from klda.monitor.overview import Overview, overview
+from klda.web.actions import make_monitor
 from klda.web.forms import MonitorForm, WrongFields, parsed
-from klda.web.making import make_monitor
 from klda.web.rendering import render
 from klda.web.safety.guard import CSRF_FIELD
 from klda.web.sparkline import sparkline

@@ -23,7 +23,7 @@ from klda.report.charts.theme import Spec
 from klda.store import Job, SavedProposal
 from klda.store.jobs import OPEN
 from klda.types import Estimate
-from klda.web.deciding import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable
+from klda.web.actions import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable
 from klda.web.forms import typed_keywords
 from klda.web.pages.monitor import frame
 from klda.web.problems import status_of

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from klda.monitor.monitor import opened
-from klda.web import keeping
+from klda.web import response_cache
 from klda.web.pages import jobs, monitor
 from tests.unit.web.conftest import BASE, TOKENS, Browser
 from tests.unit.web.home import make_home
@@ -17,7 +17,7 @@ from tests.unit.web.home import make_home
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "LONGEST", 3600.0)
+    monkeypatch.setattr(response_cache, "LONGEST", 3600.0)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_those_who_ask_together_get_one_answer_made(home: Path, browse: Callable
 def test_only_so_many_answers_are_kept(
     home: Path, browse: Callable[..., Browser], made: list, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "MOST", 2)
+    monkeypatch.setattr(response_cache, "MOST", 2)
     browser = browse()
     for path in ("/monitors/health", "/monitors/quiet", "/jobs", "/monitors/health"):
         browser.get(path)

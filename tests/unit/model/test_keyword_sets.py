@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from klda.model.batches import Batch, make_batch
-from klda.model.rows import Choice, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
+from klda.model.keyword_sets import Choice, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from tests.unit.model.small import data_of, random_data
 
 CPU = torch.device("cpu")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from klda.corpus.corpus import Corpus
-from klda.model import growth, vocabulary_softmax
+from klda.model import vocabulary_softmax, warm_start
 from klda.model.klda import KLDA
 from tests.unit.model.small import QUICK
 
@@ -49,6 +49,6 @@ def test_known_words_keep_their_ratios(corpus: Corpus):
 def test_growing_with_little_memory_is_growing(corpus: Corpus, monkeypatch: pytest.MonkeyPatch):
     grown = _trained(corpus).partial_fit(_wider(corpus))
     monkeypatch.setattr(vocabulary_softmax, "_AT_ONCE", 1)
-    assert growth.sets_at_once(2, 13) == 1
+    assert warm_start.sets_at_once(2, 13) == 1
     in_pieces = _trained(corpus).partial_fit(_wider(corpus))
     np.testing.assert_allclose(in_pieces.topic_word(["word1"]), grown.topic_word(["word1"]), rtol=1e-5)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from klda.corpus.posts import PostTable
 from klda.corpus.windows import Windowing
-from klda.monitor.event_time import ByEventTime
+from klda.monitor.replay_clock import ByEventTime
 from klda.sources.live import Burst, Received
 from klda.sources.live.replay import Replay
 from klda.types import Post, Window

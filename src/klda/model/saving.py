@@ -14,8 +14,8 @@ from klda.corpus.documents import Ragged
 from klda.errors import FormatError, SettingError
 from klda.model import checkpoint as files
 from klda.model import runs
-from klda.model.beginnings import settings_of
-from klda.model.fitted import Fitted
+from klda.model.inference import Fitted
+from klda.model.initialise import settings_of
 from klda.model.objective import initial_parameters
 from klda.model.settings import plain
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from klda.corpus.nameless import nameless
+from klda.corpus.temp_arrays import nameless
 
 
 def test_an_array_on_a_full_disk_is_an_error_and_does_not_end_the_process(
