@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from tests.unit.model.test_rows import CPU, _batch, _everything, _sets
+from tests.unit.model.test_keyword_sets import CPU, _batch, _everything, _sets
 
 from klda.model.keyword_sets import enumerate_rows, log_weights
 from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
