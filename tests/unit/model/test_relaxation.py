@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from tests.unit.model.test_keyword_sets import CPU, _batch, _everything, _sets
 
 from klda.model.keyword_sets import enumerate_rows, log_weights
 from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
+from tests.unit.model.test_keyword_sets import CPU, _batch, _everything, _sets
 
 
 def test_cold_gumbel_draws_agree_with_enumeration_on_average():

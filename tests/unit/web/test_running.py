@@ -9,7 +9,7 @@ import anyio
 from klda.monitor.create import create
 from klda.monitor.settings import Settings
 from klda.store import MonitorFolder
-from klda.web import actions
+from klda.web.actions import _started
 from klda.web.live import Live
 from tests.unit.web.conftest import Browser
 
@@ -30,7 +30,7 @@ def test_collecting_that_fails_says_why_until_it_is_begun_again(browse: Callable
     assert browser.post("/monitors/flu/run").status_code == 303
     failure = MonitorFolder(tmp_path / "home" / "flu").failure
     wait_until(failure.exists)
-    wait_until(lambda: all(process.poll() is not None for process in actions._started))
+    wait_until(lambda: all(process.poll() is not None for process in _started))
     why = f"{inbox}: there is no such folder; make it first"
     monitor = browser.app.state.studio.monitor("flu")
     assert monitor.records.jobs.newest() == []  # it came too early to be a job
@@ -43,7 +43,7 @@ def test_collecting_that_fails_says_why_until_it_is_begun_again(browse: Callable
     wait_until(lambda: any(job.state == "running" for job in monitor.records.jobs.newest()))
     assert browser.get("/api/v1/monitors/flu").json()["failure"] is None
     browser.post("/monitors/flu/stop")
-    wait_until(lambda: all(process.poll() is not None for process in actions._started))
+    wait_until(lambda: all(process.poll() is not None for process in _started))
     assert not failure.exists()
 
 
@@ -60,7 +60,7 @@ def test_a_monitor_is_started_and_stopped_from_its_page(browse: Callable[..., Br
     assert browser.post("/monitors/flu/run").status_code == 409
     assert browser.post("/monitors/flu/stop").status_code == 303
     assert 'data-when="collecting" hidden' in browser.get("/monitors/flu").text
-    wait_until(lambda: all(process.poll() is not None for process in actions._started))
+    wait_until(lambda: all(process.poll() is not None for process in _started))
     actions = [(entry.who, entry.action) for entry in monitor.records.journal.entries()]
     assert ("ann", "run") in actions
     assert ("ann", "cancel") in actions
