@@ -226,6 +226,7 @@ def advise(
         seen=evidence.seen,
         length=evidence.length,
         topics=topics,
+        history=evidence.history,
         ask=lambda words: _choices_with(situation, words),
     )
     progress("looking at words", 3, 3)

@@ -21,6 +21,7 @@ from klda.advice.topics import Topics, TopicShare, compared, filled
 from klda.advice.verdicts import explained
 from klda.advice.volume import Seen
 from klda.advice.word_counts import keyword_word_counts, word_counts
+from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.selection.arrays import Bools, Floats, Ints
 from klda.selection.budget import Limits, check_some
@@ -65,6 +66,8 @@ class Choices:
     topics: Topics | None = None
     is_own: bool = True
     """Whether the proposal was chosen by this very dial; other policies choose otherwise, and leave only what-if."""
+    history: Corpus | None = field(default=None, compare=False, repr=False)
+    """The posts behind it, matched against the candidates, where these are at hand; they are not stored."""
     ask: Callable[[KeywordSet], Choices] | None = field(default=None, compare=False, repr=False)
     """Looks further words up in the posts, where these are at hand."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from klda.corpus.documents import Documents, Ints, Ragged, Words, merged
+from klda.corpus.documents import Documents, Ints, Ragged, Words, merged, offsets
 from klda.corpus.matching import CHUNK, Matcher
 from klda.corpus.posts import HasBatches, PostTable, microseconds
 from klda.corpus.text import TextSettings
@@ -136,6 +136,8 @@ class Corpus:
         candidates = as_keywords(candidates)
         if not len(candidates):
             raise SettingError("a corpus needs at least one candidate keyword")
+        if all(keyword in self.candidates.keywords for keyword in candidates):  # with the same forms
+            return self._with_fewer(candidates)
         everything = merged(self.documents, self.apart)
         matcher = Matcher(candidates, adjacent=self.adjacent)
         rows = range(0, len(everything), CHUNK)  # a few texts at a time: the table of posts may be larger than memory
@@ -147,6 +149,24 @@ class Corpus:
             documents=everything.take(inside),
             observed=found.take(inside),
             apart=everything.take(np.flatnonzero(~carries)),
+            candidates=candidates,
+        )
+
+    def _with_fewer(self, candidates: KeywordSet) -> Corpus:
+        """The same posts with these of the candidates alone, which were matched already."""
+        column = np.full(len(self.candidates), -1, dtype=np.int32)
+        column[[self.candidates.index(keyword) for keyword in candidates]] = np.arange(len(candidates))
+        columns = column[self.observed.values]
+        kept = columns >= 0
+        rows, columns = self.observed.rows[kept], columns[kept]
+        order = np.lexsort((columns, rows))  # columns ascend within a document
+        carried = np.bincount(rows, minlength=len(self))
+        inside, left = np.flatnonzero(carried), np.flatnonzero(carried == 0)
+        return replace(
+            self,
+            documents=self.documents.take(inside),
+            observed=Ragged(offsets(carried[inside]), columns[order]),
+            apart=merged(self.documents.take(left), self.apart) if len(left) else self.apart,
             candidates=candidates,
         )
 

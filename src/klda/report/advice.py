@@ -26,6 +26,8 @@ def write_report(
     progress: Progress = silent,
 ) -> None:
     """Writes the report, with the topics of the current list and those predicted for the proposed one."""
+    if proposal.choices is not None and proposal.choices.history is not None:
+        corpus = proposal.choices.history  # its posts are matched already
     topics, note = topics_between(proposal, corpus, seed=seed, progress=progress)
     report = report_of(
         proposal,

@@ -35,7 +35,8 @@ class Asset:
 @cache
 def assets() -> dict[str, Asset]:
     """All files by the name under which they are asked for."""
-    found = {name: body for name, body in _walk(files("klda.web") / "static") if _type(name)}
+    drawing = _walk(files("klda.report") / "vendor", "vendor/")
+    found = {name: body for name, body in [*_walk(files("klda.web") / "static"), *drawing] if _type(name)}
     found["palette.css"] = _palette().encode()
     return {name: Asset(_type(name), body, gzip.compress(body, 6, mtime=0)) for name, body in sorted(found.items())}
 

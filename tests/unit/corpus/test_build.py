@@ -203,6 +203,23 @@ def test_other_candidates_give_the_same_corpus_as_matching_them_at_first() -> No
     assert swapped.apart.post.tolist() == direct.apart.post.tolist()
 
 
+@given(st.lists(st.sets(st.sampled_from(["mask", "wind", "sun", "rain"])), min_size=1, max_size=12))
+def test_fewer_candidates_give_the_same_corpus_as_matching_them_alone(words: list[set[str]]) -> None:
+    posts = posts_of([" ".join(sorted(said)) or "nothing" for said in words])
+    every = Corpus.from_posts(posts, ["mask", "wind", "sun"], settings=ALL_WORDS)
+    fewer = every.with_candidates(KeywordSet.of("sun", "mask"))
+    direct = Corpus.from_posts(posts, ["sun", "mask"], settings=ALL_WORDS)
+    assert fewer.observed.lists() == direct.observed.lists()
+    assert fewer.documents.post.tolist() == direct.documents.post.tolist()
+    assert fewer.apart.post.tolist() == direct.apart.post.tolist()
+
+
+def test_a_candidate_of_other_forms_is_matched_anew() -> None:
+    corpus = Corpus.from_posts(posts_of(["mask", "masks"]), ["mask"], settings=ALL_WORDS)
+    wider = corpus.with_candidates(KeywordSet((Keyword("mask", ("mask", "masks")),)))
+    assert (len(corpus), len(wider)) == (1, 2)
+
+
 def test_swapping_candidates_and_back_loses_no_post() -> None:
     corpus = Corpus.from_posts(posts_of(["mask", "wind", "sun"]), ["mask"], settings=ALL_WORDS)
     back = corpus.with_candidates(KeywordSet.of("wind")).with_candidates(KeywordSet.of("mask"))

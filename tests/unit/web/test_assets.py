@@ -6,17 +6,20 @@ from importlib.resources import files
 
 from klda.web.assets import assets, digest
 
-VENDOR = files("klda.web") / "static" / "vendor"
+VENDORED = (files("klda.web") / "static" / "vendor", files("klda.report") / "vendor")
 
 
 def test_every_vendored_file_is_listed_with_its_hash_and_has_a_licence() -> None:
-    rows = re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (VENDOR / "README.md").read_text(), re.MULTILINE)
-    listed = dict(rows)
-    held = {name.removeprefix("vendor/") for name in assets() if name.startswith("vendor/")}
-    assert set(listed) == held
-    for name, expected in listed.items():
-        assert sha256((VENDOR / name).read_bytes()).hexdigest() == expected, name
-        assert (VENDOR / name.partition("/")[0] / "LICENSE").is_file(), name
+    every = set()
+    for folder in VENDORED:
+        listed = dict(
+            re.findall(r"^\| `([^`]+)` \|.*\| `([0-9a-f]{64})` \|$", (folder / "README.md").read_text(), re.MULTILINE)
+        )
+        every |= set(listed)
+        for name, expected in listed.items():
+            assert sha256((folder / name).read_bytes()).hexdigest() == expected, name
+            assert (folder / name.partition("/")[0] / "LICENSE").is_file(), name
+    assert every == {name.removeprefix("vendor/") for name in assets() if name.startswith("vendor/")}
 
 
 def test_no_file_of_ours_loads_anything_from_elsewhere() -> None:
