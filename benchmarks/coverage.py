@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from klda.advice.evidence import Evidence
 from klda.advice.proposal import Proposal
+from klda.advice.situation import Situation
 from klda.advice.uncertainty import Forecast, Measured, forecast_measurement, measure
 from klda.advice.word_counts import keyword_word_matrix
 from klda.corpus.corpus import Corpus
@@ -29,7 +30,7 @@ from klda.policies.candidates import assemble_candidates
 from klda.policies.registry import policy
 from klda.selection.interval import Interval
 from klda.sources.reader import read_posts
-from klda.types import Budget, Estimate, KeywordSet
+from klda.types import Estimate, KeywordSet
 
 Held = Iterator[tuple[str, bool]]
 """What was forecast, and whether it came out within its interval."""
@@ -69,13 +70,15 @@ def held(corpus: Corpus, subject: Subject, week: int, whole: bool, name: str) ->
     history, after = past.with_candidates(candidates), after.with_candidates(candidates)
     if not whole:
         after = after.take(after.carrying(subject.keywords))
-    proposal = policy(name).propose(history, subject.keywords, candidates, Budget(), generator=generator)
-    evidence = Evidence.of(history, subject.keywords, candidates, Budget())
+    proposal = policy(name).propose(
+        Situation(history=history, current=subject.keywords, candidates=candidates), generator=generator
+    )
+    evidence = Evidence.of(Situation(history=history, current=subject.keywords, candidates=candidates))
     forecast = forecast_measurement(evidence, generator=generator)
     measured = measure(keyword_word_matrix(after), evidence.current, forecast.threshold)
     yield from _shown(proposal, after, measured)
     yield from _pairs("all pairs", forecast, measured)
-    one = Evidence.of(history.window(-1), subject.keywords, candidates, Budget())
+    one = Evidence.of(Situation(history=history.window(-1), current=subject.keywords, candidates=candidates))
     alone = forecast_measurement(one, generator=generator)
     yield from _pairs("sampling noise only", alone, measured)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import klda
+from klda.advice.situation import Situation
 from klda.corpus.simulation import World
 from klda.policies.candidates import assemble_candidates
 from klda.policies.registry import policy
@@ -20,7 +21,6 @@ print("today:", ", ".join(current.texts))
 print("best, as the simulation knows:", ", ".join(world.best_keywords("health", week=7, n=6)))
 for name in ("static", "random", "frequent", "viral", "counting", "counting-scored", "klda"):
     settings = {"iterations": 50} if name == "klda" else {}
-    advice = policy(name, **settings).propose(
-        history, current, candidates, klda.Budget(max_keywords=6), generator=np.random.default_rng(0)
-    )
+    asked = Situation(history, current, klda.Budget(max_keywords=6), candidates=candidates)
+    advice = policy(name, **settings).propose(asked, generator=np.random.default_rng(0))
     print(f"{name:16}", ", ".join(advice.next_keywords.texts))

@@ -11,6 +11,7 @@ import numpy as np
 
 import klda
 from klda.advice.proposal import write_proposal
+from klda.advice.situation import Situation
 from klda.cli.output import ListFormat, out, print_table
 from klda.cli.progress import progress_bar
 from klda.cli.recommend import show
@@ -45,7 +46,9 @@ with progress_bar() as progress:
     history = seen.with_candidates(found)
     for done, name in enumerate(POLICIES, start=1):
         draws, offered = np.random.default_rng(options.seed), first if name == "klda" else found  # klda finds its own
-        proposals[name] = policy(name).propose(history, first, offered, BUDGET, generator=draws)
+        proposals[name] = policy(name).propose(
+            Situation(history=history, current=first, candidates=offered, budget=BUDGET), generator=draws
+        )
         progress("policies", done, len(POLICIES))
 
 advice, rows = proposals["klda"], []

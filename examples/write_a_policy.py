@@ -11,6 +11,7 @@ from klda.advice.assemble import Finding, assemble
 from klda.advice.evidence import Evidence
 from klda.advice.lists import fitting
 from klda.advice.proposal import Proposal
+from klda.advice.situation import Situation
 from klda.corpus.simulation import World
 from klda.types import Progress, silent
 
@@ -25,22 +26,20 @@ class Rising:
 
     def propose(
         self,
-        history: klda.Corpus,
-        current: klda.KeywordSet,
-        candidates: klda.KeywordSet,
-        budget: klda.Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,  # noqa: ARG002  nothing here is random
         progress: Progress = silent,  # noqa: ARG002
     ) -> Proposal:
         """The fastest risers, as many as the budget allows."""
-        evidence = Evidence.of(history, current, candidates, budget)
+        evidence = Evidence.of(situation)
         before, now = (
-            np.bincount(history.window(index).observed.values, minlength=len(evidence.candidates)) for index in (-2, -1)
+            np.bincount(situation.history.window(index).observed.values, minlength=len(evidence.candidates))
+            for index in (-2, -1)
         )
         ranked = np.argsort(-(now + 1) / (before + 1), kind="stable")
         findings = {int(c): Finding(f"from {before[c]} to {now[c]} posts") for c in ranked}
-        chosen = fitting(evidence, budget, ranked, self.size)
+        chosen = fitting(evidence, situation.budget, ranked, self.size)
         return assemble(self.name, evidence, chosen=chosen, ranked=ranked, findings=findings)
 
 

@@ -31,6 +31,7 @@ from klda.advice.prediction import (
 from klda.advice.proposal import Proposal
 from klda.advice.reasons import note
 from klda.advice.relevance import relevance, weighed
+from klda.advice.situation import Situation
 from klda.advice.spelling import no_post_has
 from klda.advice.terms import Terms, terms_of
 from klda.advice.topics import Topics, topics_of
@@ -45,31 +46,6 @@ from klda.types import Budget, KeywordSet, Progress, silent
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
-
-
-@dataclass(frozen=True)
-class Situation:
-    """What is known when somebody asks for advice."""
-
-    history: Corpus
-    """Posts so far: only the list's, a sample beside them, or everything. Posts without a keyword are in `apart`."""
-    current: KeywordSet
-    budget: Budget
-    founding: KeywordSet | None = None
-    """The keywords that the subject was first asked for with; the first window's unless given."""
-    subject: str | None = None
-    """The subject in words, where somebody said it."""
-    candidates: KeywordSet = KeywordSet()
-    """The only words that may be added; without any, every word of recent posts may."""
-    asked: KeywordSet = KeywordSet()
-    """Words that somebody asks about: they are weighed, however rare or unlikely."""
-    novelty: float = 0.5
-    top: int = 2
-    """Words that are named for each current keyword."""
-    sample_share: float = 1.0
-    """The share of posts without a current keyword that is known, where they are a sample of the stream."""
-    use_vectors: bool = True
-    """Whether what words mean counts, where vectors are known."""
 
 
 @dataclass
@@ -104,22 +80,17 @@ class KLDAPolicy:
 
     def propose(
         self,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,
         progress: Progress = silent,
     ) -> Proposal:
         """The list that brings most on the subject within the budget."""
-        situation = Situation(
-            history=history,
-            current=current,
-            budget=budget,
+        situation = replace(
+            situation,
+            candidates=situation.candidates - situation.current,
             founding=self.founding,
             subject=self.subject,
-            candidates=candidates - current,
             novelty=self.novelty,
             top=self.top,
             sample_share=self.sample_share,
@@ -180,7 +151,7 @@ def advise(
     progress("looking at words", 2, 3)
     columns = _shortlist(situation, terms, features, chance, extra)
     wanted = KeywordSet(tuple(terms.keywords[c] for c in columns.tolist()))
-    evidence = Evidence.of(situation.history, situation.current, wanted, situation.budget, situation.sample_share)
+    evidence = Evidence.of(replace(situation, candidates=wanted))
     at = _positions(evidence.candidates, terms, columns)
     scores = Scores(
         chance=chance[at],

@@ -11,6 +11,7 @@ import numpy as np
 
 from klda.advice.constants import FEWEST_OUTSIDE
 from klda.advice.proposal import Example
+from klda.advice.situation import Situation
 from klda.advice.spelling import no_post_has
 from klda.advice.volume import Seen, collected, recent_spans, weights
 from klda.corpus.corpus import Corpus
@@ -35,16 +36,10 @@ class Evidence:
     """The share of posts that no list brought which is known."""
 
     @classmethod
-    def of(
-        cls,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
-        sample_share: float = 1.0,
-    ) -> Evidence:
-        """The evidence for these candidates, the current and the required keywords among them."""
-        wanted = candidates | current | budget.required
+    def of(cls, situation: Situation) -> Evidence:
+        """The evidence for the candidates of a situation, the current and the required keywords among them."""
+        history, current, required = situation.history, situation.current, situation.budget.required
+        wanted = situation.candidates | current | required
         matched = history if history.candidates == wanted else history.with_candidates(wanted)
         if not len(matched):
             raise DataError(no_post_has(current, history.vocabulary))
@@ -52,7 +47,7 @@ class Evidence:
             raise DataError(
                 f"no post from {history.windows[-1]} on has a keyword or a candidate; give only the posts before"
             )
-        return cls(matched, columns_of(wanted, current), columns_of(wanted, budget.required), sample_share)
+        return cls(matched, columns_of(wanted, current), columns_of(wanted, required), situation.sample_share)
 
     @property
     def candidates(self) -> KeywordSet:

@@ -97,6 +97,7 @@ class Archive:
             documents=chosen.take(slice(0, 0)),
             observed=self.corpus.observed.take(np.arange(0)),
             apart=chosen,
+            candidates=KeywordSet(),  # none is matched yet
             windows=self.corpus.windows[first_window:last_window],
             history=tuple(history),
         )

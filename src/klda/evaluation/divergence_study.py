@@ -14,13 +14,14 @@ import numpy as np
 
 from klda.advice.advise import KLDAPolicy
 from klda.advice.evidence import Evidence
+from klda.advice.situation import Situation
 from klda.evaluation.open_loop import Case
 from klda.policies.counting import Counting
 from klda.policies.scored import background_of
 from klda.selection.algorithm2 import extend
 from klda.selection.arrays import Floats, Ints
 from klda.selection.divergences import DIVERGENCES
-from klda.types import Budget, silent
+from klda.types import silent
 
 BASE = "kl"
 CHANCE = "chance"
@@ -35,7 +36,7 @@ def divergence_overlaps(
 
     `settings` are those of `KLDAPolicy` in place of its defaults.
     """
-    evidence = Evidence.of(case.history, case.current, case.candidates, Budget())
+    evidence = Evidence.of(Situation(history=case.history, current=case.current, candidates=case.candidates))
     counted = Counting().estimate(evidence, background_of(evidence.history), generator=generator, progress=silent)
     policy = KLDAPolicy(**(settings or {}))
     predicted, _ = policy.predicted(evidence.history, evidence.current, generator=generator, progress=silent)

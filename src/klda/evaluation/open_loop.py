@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from klda.advice.proposal import Proposal
-from klda.advice.protocol import Policy
+from klda.advice.situation import Policy, Situation
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import recoded
 from klda.errors import DataError, SettingError
@@ -26,7 +26,7 @@ from klda.evaluation.subjects import Subject
 from klda.evaluation.truth import Ranking, Reading, Truth, TruthSettings, raw_ranking, top_lists
 from klda.policies.candidates import assemble_candidates
 from klda.policies.viral import Viral
-from klda.types import Budget, KeywordSet
+from klda.types import KeywordSet
 
 History = Literal["viral", "static", "full"]
 HISTORIES: tuple[History, ...] = ("viral", "static", "full")
@@ -150,7 +150,9 @@ class Answer:
 def ask(policy: Policy, case: Case, generator: np.random.Generator) -> Answer:
     """The policy's answer in a case."""
     start = perf_counter()
-    proposal = policy.propose(case.history, case.current, case.candidates, Budget(), generator=generator)
+    proposal = policy.propose(
+        Situation(history=case.history, current=case.current, candidates=case.candidates), generator=generator
+    )
     return answer_of(policy.name, proposal, perf_counter() - start)
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from klda.advice.evidence import Evidence
 from klda.advice.proposal import Proposal
-from klda.advice.protocol import Policy
-from klda.corpus.corpus import Corpus
+from klda.advice.situation import Policy, Situation
 from klda.errors import DataError, SettingError
 from klda.policies.ranked import Ranking, proposal_of
 from klda.policies.registry import policy
 from klda.selection.arrays import Floats, Ints
-from klda.types import Budget, KeywordSet, Progress, silent
+from klda.types import Progress, silent
 
 FLATTENING = 60.0
 """The usual constant of reciprocal rank fusion: the larger, the less the very first places count."""
@@ -38,16 +37,13 @@ class Ensemble:
 
     def propose(
         self,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,
         progress: Progress = silent,
     ) -> Proposal:
         """The candidates of the best fused ranks in place of the current list, as many as the budget allows."""
-        evidence = Evidence.of(history, current, candidates, budget)
+        evidence = Evidence.of(situation)
         found: list[Proposal] = []
         notes: list[str] = []
         members = self._made(len(evidence.candidates))
@@ -57,7 +53,9 @@ class Ensemble:
             try:
                 found.append(
                     member.propose(
-                        evidence.history, current, evidence.candidates, budget, generator=own, progress=progress
+                        replace(situation, history=evidence.history, candidates=evidence.candidates),
+                        generator=own,
+                        progress=progress,
                     )
                 )
             except DataError as error:
@@ -72,7 +70,7 @@ class Ensemble:
             for text in evidence.keywords(evidence.current).texts
         ]
         ranking = Ranking(fused(orders, q), _reasons(found, orders, q), affinity=np.array(affinity))
-        return proposal_of(self.name, evidence, budget, ranking, self.top, notes)
+        return proposal_of(self.name, evidence, situation.budget, ranking, self.top, notes)
 
     def _made(self, n_candidates: int) -> list[Policy]:
         """The members, each asked for lists of all candidates rather than of the first few."""

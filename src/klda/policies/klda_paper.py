@@ -8,10 +8,10 @@ import numpy as np
 
 from klda.advice.evidence import Evidence
 from klda.advice.proposal import Proposal
-from klda.corpus.corpus import Corpus
+from klda.advice.situation import Situation
 from klda.policies.scored import proposal_by_extensions
 from klda.selection.algorithm2 import extend
-from klda.types import Budget, KeywordSet, Progress, silent
+from klda.types import Progress, silent
 
 
 @dataclass
@@ -31,10 +31,7 @@ class KLDAPaper:
 
     def propose(
         self,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,
         progress: Progress = silent,
@@ -42,7 +39,7 @@ class KLDAPaper:
         """The extensions of the current keywords in their place; the current list when there are none."""
         from klda.model.klda import KLDA  # brings torch
 
-        evidence = Evidence.of(history, current, candidates, budget)
+        evidence = Evidence.of(situation)
         model = KLDA.paper(
             n_topics=self.n_topics,
             pretraining_iterations=self.pretraining,
@@ -52,5 +49,12 @@ class KLDAPaper:
         words = model.word_distributions(evidence.candidates).astype(np.float64)  # (Q, V)
         found = extend(words, evidence.frequency, evidence.current, top=None, divergence=self.divergence)
         return proposal_by_extensions(
-            self.name, evidence, budget, words, found, self.top, divergence=self.divergence, generator=generator
+            self.name,
+            evidence,
+            situation.budget,
+            words,
+            found,
+            self.top,
+            divergence=self.divergence,
+            generator=generator,
         )

@@ -10,8 +10,8 @@ from klda.advice.assemble import Finding, assemble
 from klda.advice.evidence import Evidence
 from klda.advice.lists import fitting
 from klda.advice.proposal import Proposal
-from klda.corpus.corpus import Corpus
-from klda.types import Budget, KeywordSet, Progress, silent
+from klda.advice.situation import Situation
+from klda.types import Progress, silent
 
 
 @dataclass
@@ -27,22 +27,19 @@ class Random:
 
     def propose(
         self,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,
         progress: Progress = silent,  # noqa: ARG002
     ) -> Proposal:
         """Candidates drawn at random in place of the current list, as many as the budget allows."""
-        evidence = Evidence.of(history, current, candidates, budget)
+        evidence = Evidence.of(situation)
         ranked = generator.permutation(len(evidence.candidates))
-        size = budget.max_keywords or self.top * len(current)
-        chosen = fitting(evidence, budget, ranked, size)
+        size = situation.budget.max_keywords or self.top * len(situation.current)
+        chosen = fitting(evidence, situation.budget, ranked, size)
         findings = {column: Finding("drawn at random") for column in ranked.tolist()}
         lists = {}
-        for keyword, column in zip(current, evidence.current.tolist(), strict=True):
+        for keyword, column in zip(situation.current, evidence.current.tolist(), strict=True):
             others = np.delete(np.arange(len(evidence.candidates)), column)
             lists[keyword.text] = evidence.keywords(generator.permutation(others)[: self.top]).texts
         return assemble(self.name, evidence, chosen=chosen, ranked=ranked, per_keyword=lists, findings=findings)

@@ -12,10 +12,11 @@ from klda.advice.assemble import Finding, assemble
 from klda.advice.evidence import Evidence
 from klda.advice.lists import fitting
 from klda.advice.proposal import Proposal
+from klda.advice.situation import Situation
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
 from klda.selection.arrays import Floats, Ints
-from klda.types import Budget, KeywordSet, Progress, silent
+from klda.types import Budget, Progress, silent
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,15 @@ class RankingPolicy:
 
     def propose(
         self,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,
         progress: Progress = silent,
     ) -> Proposal:
         """The candidates of the highest scores in place of the current list, as many as the budget allows."""
-        evidence = Evidence.of(history, current, candidates, budget)
+        evidence = Evidence.of(situation)
         ranking = self.rank(evidence, generator=generator, progress=progress)
-        return proposal_of(self.name, evidence, budget, ranking, self.top)
+        return proposal_of(self.name, evidence, situation.budget, ranking, self.top)
 
 
 def proposal_of(

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from klda.advice.constants import FEW_POSTS, FEWEST_POSTS
 from klda.advice.proposal import Proposal
-from klda.advice.protocol import Policy
+from klda.advice.situation import Policy, Situation
 from klda.advice.spelling import no_post_has
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import merged
@@ -141,10 +141,9 @@ def recommend(
         )
     matched = corpus if corpus.candidates == found.keywords else corpus.with_candidates(found.keywords)
     proposal = chosen.propose(
-        matched,
-        current,
-        found.keywords,
-        _budget(budget, max_posts, current),
+        Situation(
+            history=matched, current=current, candidates=found.keywords, budget=_budget(budget, max_posts, current)
+        ),
         generator=generator,
         progress=progress,
     )

@@ -12,12 +12,13 @@ from klda.advice.evidence import Evidence
 from klda.advice.findings import explain
 from klda.advice.lists import fitting
 from klda.advice.proposal import Proposal
+from klda.advice.situation import Situation
 from klda.advice.uncertainty import measured_smoothing
 from klda.advice.word_counts import keyword_tokens, word_counts
 from klda.corpus.corpus import Corpus
 from klda.selection.algorithm2 import Extensions, extend, extend_scored
 from klda.selection.arrays import Floats, Ints
-from klda.types import Budget, KeywordSet, Progress, silent
+from klda.types import Budget, Progress, silent
 
 
 @dataclass
@@ -42,20 +43,24 @@ class ScoredPolicy:
 
     def propose(
         self,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,
         progress: Progress = silent,
     ) -> Proposal:
         """The extensions of the current keywords in their place; the current list when there are none."""
-        evidence = Evidence.of(history, current, candidates, budget)
+        evidence = Evidence.of(situation)
         words = self.estimate(evidence, background_of(evidence.history), generator=generator, progress=progress)
         found = self.extensions(evidence, words, generator)
         return proposal_by_extensions(
-            self.name, evidence, budget, words, found, self.top, divergence=self.divergence, generator=generator
+            self.name,
+            evidence,
+            situation.budget,
+            words,
+            found,
+            self.top,
+            divergence=self.divergence,
+            generator=generator,
         )
 
     def extensions(self, evidence: Evidence, words: Floats, generator: np.random.Generator) -> Extensions:

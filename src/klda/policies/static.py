@@ -10,8 +10,8 @@ from klda.advice.assemble import Finding, assemble
 from klda.advice.evidence import Evidence
 from klda.advice.lists import fitting, left_out
 from klda.advice.proposal import Proposal
-from klda.corpus.corpus import Corpus
-from klda.types import Budget, KeywordSet, Progress, silent
+from klda.advice.situation import Situation
+from klda.types import Progress, silent
 
 
 @dataclass
@@ -22,17 +22,14 @@ class Static:
 
     def propose(
         self,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,  # noqa: ARG002
         progress: Progress = silent,  # noqa: ARG002
     ) -> Proposal:
         """The current list; only required or forbidden words, or a budget too small for it, can change that."""
-        evidence = Evidence.of(history, current, candidates, budget)
-        chosen = fitting(evidence, budget, evidence.current)
+        evidence = Evidence.of(situation)
+        chosen = fitting(evidence, situation.budget, evidence.current)
         findings = {column: Finding("the list stays as it is") for column in chosen.tolist()}
-        findings |= left_out(evidence, budget, chosen)
+        findings |= left_out(evidence, situation.budget, chosen)
         return assemble(self.name, evidence, chosen=chosen, ranked=evidence.current, findings=findings)

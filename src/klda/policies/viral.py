@@ -12,13 +12,14 @@ from klda.advice.assemble import Finding, assemble
 from klda.advice.evidence import Evidence
 from klda.advice.lists import fitting
 from klda.advice.proposal import Proposal
+from klda.advice.situation import Situation
 from klda.advice.word_counts import word_counts
 from klda.corpus.corpus import Corpus
 from klda.corpus.matching import Matcher
 from klda.policies.nouns import nouns_by
 from klda.policies.places import Tagger
 from klda.policies.virality import Virality
-from klda.types import Budget, Keyword, KeywordSet, Progress, silent
+from klda.types import Keyword, KeywordSet, Progress, silent
 
 
 @dataclass
@@ -40,23 +41,20 @@ class Viral:
 
     def propose(
         self,
-        history: Corpus,
-        current: KeywordSet,
-        candidates: KeywordSet,
-        budget: Budget,
+        situation: Situation,
         *,
         generator: np.random.Generator,
         progress: Progress = silent,
     ) -> Proposal:
         """The nouns in place of the current list, as in the paper; the current list when there are none."""
-        evidence = Evidence.of(history, current, candidates, budget)
-        found = self.recommended(evidence.history, current, generator=generator)
+        evidence = Evidence.of(situation)
+        found = self.recommended(evidence.history, situation.current, generator=generator)
         progress("viral", 1, 1)
         ranked = evidence.columns(found)
         notes = (
             [] if len(ranked) else ["no noun of the posts expected to go viral stays within one topic: the list stays"]
         )
-        chosen = fitting(evidence, budget, ranked if len(ranked) else evidence.current)
+        chosen = fitting(evidence, situation.budget, ranked if len(ranked) else evidence.current)
         picked = f"frequent in posts expected to go viral, over {self.topic_share:.0%} of its posts in one topic"
         findings = {column: Finding(picked) for column in ranked.tolist()}
         return assemble(self.name, evidence, chosen=chosen, ranked=ranked, findings=findings, notes=notes)

@@ -16,12 +16,13 @@ from klda.advice.prediction import (
     recent_posts,
     train_model,
 )
+from klda.advice.situation import Situation
 from klda.advice.word_counts import keyword_word_counts, recency, word_counts
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.errors import DivergedError, TrainingError
 from klda.model.klda import KLDA
-from klda.types import Budget, KeywordSet, Progress
+from klda.types import KeywordSet, Progress
 from tests.unit.policies.few_posts import weekly
 
 
@@ -98,7 +99,10 @@ def test_a_small_history_keeps_all_of_its_words() -> None:
         return trained[-1]
 
     policy = KLDAPolicy(n_topics=2, iterations=1, predict=True, fit=fit)
-    policy.propose(history, history.candidates, history.candidates, Budget(), generator=np.random.default_rng(0))
+    policy.propose(
+        Situation(history=history, current=history.candidates, candidates=history.candidates),
+        generator=np.random.default_rng(0),
+    )
     assert trained[0].vocabulary_.words == history.vocabulary.words
 
 
@@ -122,7 +126,9 @@ def test_advice_does_not_wait_for_a_model_that_cannot_be_trained(corpus: Corpus)
 
     policy = KLDAPolicy(predict=True, fit=fit)
     current = KeywordSet.of("health", "doctor")
-    found = policy.propose(corpus, current, current, Budget(), generator=np.random.default_rng(0))
+    found = policy.propose(
+        Situation(history=corpus, current=current, candidates=current), generator=np.random.default_rng(0)
+    )
     assert len(found.next_keywords)
     assert any("topic model could not be trained" in note for note in found.notes)
     assert not any("learning_rate" in note for note in found.notes)

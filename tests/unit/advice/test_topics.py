@@ -10,6 +10,7 @@ import pytest
 from klda.advice.advise import KLDAPolicy
 from klda.advice.choices import Choices, Seen, topics_under, what_if
 from klda.advice.evidence import columns_of
+from klda.advice.situation import Situation
 from klda.corpus.corpus import Corpus
 from klda.types import Budget, KeywordSet
 from tests.unit.policies.few_posts import weekly
@@ -25,7 +26,8 @@ def choices() -> Choices:
     policy = KLDAPolicy(n_topics=2, predict=True)
     candidates = history.candidates
     found = policy.propose(
-        history, KeywordSet.of("barn"), candidates, Budget(max_keywords=4), generator=np.random.default_rng(0)
+        Situation(history, KeywordSet.of("barn"), Budget(max_keywords=4), candidates=candidates),
+        generator=np.random.default_rng(0),
     )
     assert found.choices is not None
     return found.choices

@@ -7,6 +7,7 @@ import pytest
 
 from klda.advice import uncertainty
 from klda.advice.evidence import Evidence
+from klda.advice.situation import Situation
 from klda.advice.uncertainty import (
     SAMPLING_NOISE_ONLY,
     Forecast,
@@ -22,7 +23,7 @@ from klda.policies.registry import policy
 from klda.selection.arrays import row_blocks
 from klda.selection.divergences import kl
 from klda.selection.high_frequency import high_frequency_distance, high_frequency_threshold
-from klda.types import Budget, KeywordSet
+from klda.types import KeywordSet
 from tests.unit.policies.few_posts import weekly
 
 WEEKS = 8
@@ -37,7 +38,7 @@ def world(seed: int) -> tuple[Corpus, KeywordSet]:
 
 
 def evidence(history: Corpus, current: KeywordSet) -> Evidence:
-    return Evidence.of(history, current, history.candidates, Budget())
+    return Evidence.of(Situation(history=history, current=current, candidates=history.candidates))
 
 
 def inside(forecast: Forecast, happened: Measured) -> tuple[list[bool], list[bool]]:
@@ -88,7 +89,8 @@ def test_with_one_window_the_proposal_says_that_intervals_hold_sampling_noise_on
     for weeks, said in ((1, True), (3, False)):
         history = corpus.span(-weeks)
         advice = policy(name).propose(
-            history, current, history.candidates, Budget(), generator=np.random.default_rng(0)
+            Situation(history=history, current=current, candidates=history.candidates),
+            generator=np.random.default_rng(0),
         )
         assert (SAMPLING_NOISE_ONLY in advice.notes) is said
         shown = [r.divergence for r in advice.reasons if r.divergence]
@@ -101,7 +103,7 @@ def test_keywords_that_were_never_seen_before_have_intervals_that_say_so():
     for first, said in ((before, True), (now, False)):
         corpus = weekly(first, now, keywords=("mask", "nurse", "clinic", "ward"))
         advice = policy("counting").propose(
-            corpus, KeywordSet.of("mask"), corpus.candidates, Budget(), generator=np.random.default_rng(0)
+            Situation(corpus, KeywordSet.of("mask"), candidates=corpus.candidates), generator=np.random.default_rng(0)
         )
         assert (SAMPLING_NOISE_ONLY in advice.notes) is said
 
@@ -118,7 +120,9 @@ def test_a_keyword_without_posts_has_no_forecast_and_takes_none_from_others():
 def test_all_policies_forecast_the_same_measurement():
     corpus, current = world(2)
     advice = {
-        name: policy(name).propose(corpus, current, corpus.candidates, Budget(), generator=np.random.default_rng(0))
+        name: policy(name).propose(
+            Situation(history=corpus, current=current, candidates=corpus.candidates), generator=np.random.default_rng(0)
+        )
         for name in ("counting", "counting-scored")
     }
     forecasts = [

@@ -23,10 +23,10 @@ class Switching:
     def __init__(self):
         self.shown = {}
 
-    def propose(self, history, current, candidates, budget, *, generator, progress=None):
-        seen = set(history.posts.column("id").to_pylist())
-        self.shown[history.n_windows] = seen, budget
-        return Proposal(self.name, current, add=OTHERS, drop=current)
+    def propose(self, situation, *, generator, progress=None):
+        seen = set(situation.history.posts.column("id").to_pylist())
+        self.shown[situation.history.n_windows] = seen, situation.budget
+        return Proposal(self.name, situation.current, add=OTHERS, drop=situation.current)
 
 
 def loop(archive, subject, policy, **settings):

@@ -25,9 +25,9 @@ class Noting:
     name = "noting"
     finds_candidates = True
 
-    def propose(self, history, current, candidates, budget, *, generator, progress=None):
-        self.history, self.current, self.candidates, self.budget = history, current, candidates, budget
-        return Proposal(self.name, current, keep=current, add=KeywordSet.of("flu"))
+    def propose(self, situation, *, generator, progress=None):
+        self.situation = situation
+        return Proposal(self.name, situation.current, keep=situation.current, add=KeywordSet.of("flu"))
 
 
 class Given(Noting):
@@ -67,24 +67,24 @@ def test_every_post_of_the_weeks_before_is_known_and_none_of_the_test_week(archi
     ask(case, policy)
     known = np.concatenate([archive.positions(week) for week in range(TEST - HISTORY, TEST)])
     ids = archive.corpus.posts.column("id", archive.documents.post[known]).to_pylist()
-    assert set(policy.history.posts.column("id").to_pylist()) == set(ids)
-    assert len(policy.history) + len(policy.history.apart) == len(known)
-    assert policy.history.windows == archive.corpus.windows[TEST - HISTORY : TEST]
+    assert set(policy.situation.history.posts.column("id").to_pylist()) == set(ids)
+    assert len(policy.situation.history) + len(policy.situation.history.apart) == len(known)
+    assert policy.situation.history.windows == archive.corpus.windows[TEST - HISTORY : TEST]
 
 
 def test_there_is_room_for_the_current_list_and_ten_more(health, case):
     for policy in (Noting(), Given()):
         ask(case, policy)
-        assert policy.budget.max_keywords == len(health.keywords) + ROOM
-        assert policy.current == health.keywords
+        assert policy.situation.budget.max_keywords == len(health.keywords) + ROOM
+        assert policy.situation.current == health.keywords
 
 
 def test_policies_that_find_no_candidates_are_given_the_same(health, case):
     one, other = Given(), Given()
     ask(case, one)
     ask(case, other)
-    assert one.candidates == other.candidates
-    assert len(one.candidates) > len(health.keywords)
+    assert one.situation.candidates == other.situation.candidates
+    assert len(one.situation.candidates) > len(health.keywords)
 
 
 def test_who_cannot_answer_leaves_the_list_as_it_is_and_says_why(case):

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from klda.advice.evidence import Evidence
+from klda.advice.situation import Situation
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.corpus.text import TextSettings
-from klda.types import Budget, KeywordSet, Post
+from klda.types import KeywordSet, Post
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 SUBJECT = ("privacy", "spying", "leak", "warrant", "wiretap")
@@ -28,7 +29,7 @@ def weekly(*weeks: list[str], keywords: tuple[str, ...]) -> Corpus:
 
 
 def evidence_of(corpus: Corpus, *current: str) -> Evidence:
-    return Evidence.of(corpus, KeywordSet.of(*current), corpus.candidates, Budget())
+    return Evidence.of(Situation(history=corpus, current=KeywordSet.of(*current), candidates=corpus.candidates))
 
 
 @cache

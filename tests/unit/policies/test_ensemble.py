@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from klda.advice.situation import Situation
 from klda.errors import DataError, SettingError
 from klda.policies.ensemble import Ensemble, fused
 from klda.policies.registry import policy
-from klda.types import Budget
 from tests.unit.policies.few_posts import weekly
 
 
@@ -21,7 +21,9 @@ class Dumb:
 
 def advice(members, history, current, candidates, seed=0):
     generator = np.random.default_rng(seed)
-    return Ensemble(members=members).propose(history, current, candidates, Budget(), generator=generator)
+    return Ensemble(members=members).propose(
+        Situation(history=history, current=current, candidates=candidates), generator=generator
+    )
 
 
 def test_ranks_are_fused_by_their_reciprocals():
@@ -30,7 +32,9 @@ def test_ranks_are_fused_by_their_reciprocals():
 
 
 def test_one_member_alone_gives_its_own_ranking(history, current, candidates):
-    alone = policy("tfidf").propose(history, current, candidates, Budget(), generator=np.random.default_rng(0))
+    alone = policy("tfidf").propose(
+        Situation(history=history, current=current, candidates=candidates), generator=np.random.default_rng(0)
+    )
     found = advice(("tfidf",), history, current, candidates)
     assert found.ranked == alone.ranked
     assert found.per_keyword == alone.per_keyword
@@ -38,7 +42,9 @@ def test_one_member_alone_gives_its_own_ranking(history, current, candidates):
 
 
 def test_lists_of_each_keyword_are_fused_too(history, current, candidates):
-    alone = policy("embedding").propose(history, current, candidates, Budget(), generator=np.random.default_rng(0))
+    alone = policy("embedding").propose(
+        Situation(history=history, current=current, candidates=candidates), generator=np.random.default_rng(0)
+    )
     assert advice(("embedding",), history, current, candidates).per_keyword == alone.per_keyword
 
 
@@ -49,7 +55,9 @@ def test_what_all_members_rank_first_stays_first(history, current, candidates):
         name: {text: place for place, text in enumerate(proposal.ranked.texts)}
         for name in members
         for proposal in [
-            policy(name).propose(history, current, candidates, Budget(), generator=np.random.default_rng(0))
+            policy(name).propose(
+                Situation(history=history, current=current, candidates=candidates), generator=np.random.default_rng(0)
+            )
         ]
     }
     for i, better in enumerate(found.ranked.texts):

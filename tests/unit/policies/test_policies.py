@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from klda.advice.proposal import Proposal
-from klda.advice.protocol import Policy
+from klda.advice.situation import Policy, Situation
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.policies.registry import policies, policy
@@ -25,7 +25,10 @@ def advice(
     name: str, history: Corpus, current: KeywordSet, candidates: KeywordSet, budget: Budget | None = None, seed: int = 0
 ) -> Proposal:
     generator = np.random.default_rng(seed)
-    return made(name).propose(history, current, candidates, budget or Budget(), generator=generator)
+    return made(name).propose(
+        Situation(history=history, current=current, candidates=candidates, budget=budget or Budget()),
+        generator=generator,
+    )
 
 
 @pytest.mark.parametrize("name", policies())

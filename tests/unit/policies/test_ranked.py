@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from klda.advice.proposal import Proposal
+from klda.advice.situation import Situation
 from klda.corpus.documents import Documents
 from klda.policies.ranked import Ranking, RankingPolicy, best_first
 from klda.policies.registry import policy
@@ -19,7 +20,9 @@ RANKING = (*GLOBAL, "cooccurrence", "embedding", "ensemble")
 
 def advice(name, history, current, candidates, **settings) -> Proposal:
     generator = np.random.default_rng(0)
-    return policy(name, **settings).propose(history, current, candidates, Budget(), generator=generator)
+    return policy(name, **settings).propose(
+        Situation(history=history, current=current, candidates=candidates), generator=generator
+    )
 
 
 @pytest.mark.parametrize("name", RANKING)
@@ -74,9 +77,8 @@ POSTS = weekly(
 def by_hand(affinity=None, budget=None, current=("horse", "race")):
     made = ByHand(top=1)
     made.affinity = affinity
-    return made.propose(
-        POSTS, KeywordSet.of(*current), POSTS.candidates, budget or Budget(), generator=np.random.default_rng(0)
-    )
+    asked = Situation(POSTS, KeywordSet.of(*current), budget or Budget(), candidates=POSTS.candidates)
+    return made.propose(asked, generator=np.random.default_rng(0))
 
 
 def test_the_best_make_the_list():

@@ -5,11 +5,12 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from klda.advice.situation import Situation
 from klda.corpus.corpus import Corpus
 from klda.corpus.simulation import World
 from klda.errors import DataError
 from klda.policies.viral import Viral
-from klda.types import Budget, KeywordSet, Post
+from klda.types import KeywordSet, Post
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +49,18 @@ def test_recommendations_are_words_of_the_last_windows_posts(corpus, current):
 
 def test_it_replaces_the_list_as_in_the_paper(history, current, candidates):
     policy = Viral(topic_share=0.0)
-    found = policy.propose(history, current, candidates, Budget(), generator=np.random.default_rng(0))
+    found = policy.propose(
+        Situation(history=history, current=current, candidates=candidates), generator=np.random.default_rng(0)
+    )
     assert set(found.next_keywords.texts) == set(found.ranked.texts)
     assert not found.per_keyword
 
 
 def test_the_list_stays_when_nothing_is_recommended(history, current, candidates):
     policy = Viral(topic_share=1.0)
-    found = policy.propose(history, current, candidates, Budget(), generator=np.random.default_rng(0))
+    found = policy.propose(
+        Situation(history=history, current=current, candidates=candidates), generator=np.random.default_rng(0)
+    )
     assert found.next_keywords == current
     assert any("the list stays" in note for note in found.notes)
 
@@ -64,7 +69,8 @@ def test_nothing_is_recommended_where_no_post_of_the_last_window_carries_the_lis
     assert len(without_a_last_word.window(-1))
     assert recommended(Viral(topic_share=0.0), without_a_last_word, current) == []
     found = Viral().propose(
-        without_a_last_word, current, without_a_last_word.candidates, Budget(), generator=np.random.default_rng(0)
+        Situation(history=without_a_last_word, current=current, candidates=without_a_last_word.candidates),
+        generator=np.random.default_rng(0),
     )
     assert found.next_keywords == current
 

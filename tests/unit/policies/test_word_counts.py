@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from klda.advice.evidence import Evidence
+from klda.advice.situation import Situation
 from klda.advice.word_counts import keyword_tokens, keyword_word_counts, recency, word_counts
 from klda.corpus.corpus import Corpus
 from klda.policies.counting import Counting
-from klda.types import Budget, silent
+from klda.types import silent
 
 
 def slow_counts(corpus: Corpus, half_life: float | None) -> np.ndarray:
@@ -44,7 +45,7 @@ def test_the_last_window_counts_fully_and_one_half_life_before_it_half(history):
 
 
 def test_counting_smooths_towards_the_recent_background(history, current, candidates):
-    evidence = Evidence.of(history, current, candidates, Budget())
+    evidence = Evidence.of(Situation(history=history, current=current, candidates=candidates))
     uniform = np.full(len(history.vocabulary), 1 / len(history.vocabulary))
     policy = Counting(half_life=0.7, smoothing=100.0)
     words = policy.estimate(evidence, uniform, generator=np.random.default_rng(0), progress=silent)

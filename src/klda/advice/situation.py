@@ -1,0 +1,51 @@
+"""What is known when somebody asks for advice, and the one protocol of all that can give it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from klda.advice.proposal import Proposal
+from klda.corpus.corpus import Corpus
+from klda.types import Budget, KeywordSet, Progress, silent
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is known when somebody asks for advice, and what they ask for."""
+
+    history: Corpus
+    """Posts so far: only the list's, a sample beside them, or everything. Posts without a keyword are in `apart`."""
+    current: KeywordSet
+    budget: Budget = field(default_factory=Budget)
+    founding: KeywordSet | None = None
+    """The keywords that the subject was first asked for with; the first window's unless given."""
+    subject: str | None = None
+    """The subject in words, where somebody said it."""
+    candidates: KeywordSet = KeywordSet()
+    """The only words that may be added. Without any, a policy that finds candidates looks at every recent word."""
+    asked: KeywordSet = KeywordSet()
+    """Words that somebody asks about: they are weighed, however rare or unlikely."""
+    novelty: float = 0.5
+    top: int = 2
+    """Words that are named for each current keyword."""
+    sample_share: float = 1.0
+    """The share of posts without a current keyword that is known, where they are a sample of the stream."""
+    use_vectors: bool = True
+    """Whether what words mean counts, where vectors are known."""
+
+
+class Policy(Protocol):
+    """Proposes the next keyword list from what past windows collected.
+
+    The history's last window is the latest one collected, with the current list. Random draws come from `generator`, so
+    that the same call gives the same advice.
+    """
+
+    name: str
+
+    def propose(self, situation: Situation, *, generator: np.random.Generator, progress: Progress = silent) -> Proposal:
+        """The advice for the window after the history's last."""
+        ...
