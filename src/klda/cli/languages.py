@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from klda.cli.progress import say
-from klda.corpus.language import other_language, taken_as_written
+from klda.corpus.languages import other_language, taken_as_written
 from klda.corpus.posts import PostTable
 from klda.corpus.stemming import STEMMED
 

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from klda.corpus.common_words import COMMON_WORDS
-from klda.corpus.language import other_language
+from klda.corpus.languages import other_language
 from klda.corpus.posts import PostTable, from_batch
 from klda.corpus.text import TextSettings
 from klda.errors import DataError, InputError, MissingExtraError

@@ -7,7 +7,8 @@ import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klda.corpus.language import LANGUAGES, detect, primary, taken_as_written
+from klda.corpus.language import detect, primary
+from klda.corpus.languages import LANGUAGES, taken_as_written
 from klda.corpus.segmentation import SEGMENTED
 from klda.corpus.stemming import STEMMED
 from klda.corpus.stopwords import STOP_WORDS

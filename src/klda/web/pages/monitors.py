@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
-from klda.corpus.language import LANGUAGES
+from klda.corpus.languages import LANGUAGES
 from klda.monitor.overview import Overview, overview
 from klda.web.actions import make_monitor
 from klda.web.forms import MonitorForm, WrongFields, parsed

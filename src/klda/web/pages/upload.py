@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Path, Request, Response
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse
 
-from klda.corpus.language import LANGUAGES
+from klda.corpus.languages import LANGUAGES
 from klda.errors import DataError, SettingError
 from klda.policies.registry import policies
 from klda.web.api.uploads import UploadForm, begin, seen
