@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import klda
-from klda.advice.assemble import Finding, assemble
+from klda.advice.assemble import assemble
 from klda.advice.evidence import Evidence
+from klda.advice.explanation import Finding
 from klda.advice.lists import fitting
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation

@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klda.advice.assemble import Finding, reasons_for
 from klda.advice.choose import Scores
 from klda.advice.constants import WORDS_HALF_LIFE, WORDS_SMOOTHING
 from klda.advice.evidence import Evidence, columns_of, limits_of
-from klda.advice.proposal import Example, FrontierPoint, Reason
+from klda.advice.explanation import Example, Finding, FrontierPoint, Reason, reasons_for
 from klda.advice.topics import Topics, TopicShare, compared, filled
 from klda.advice.verdicts import explained
 from klda.advice.volume import Seen

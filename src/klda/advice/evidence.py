@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from klda.advice.constants import FEWEST_OUTSIDE
-from klda.advice.proposal import Example
+from klda.advice.explanation import Example
 from klda.advice.situation import Situation
 from klda.advice.spelling import no_post_has
 from klda.advice.volume import Seen, collected, recent_spans, weights

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from klda.advice.assemble import Finding
 from klda.advice.evidence import Evidence
+from klda.advice.explanation import Finding
 from klda.advice.reasons import in_words
 from klda.advice.uncertainty import forecast_measurement
 from klda.selection.algorithm2 import Extensions

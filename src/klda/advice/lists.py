@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from klda.advice.assemble import Finding
 from klda.advice.evidence import Evidence
+from klda.advice.explanation import Finding
 from klda.selection.arrays import Ints
 from klda.selection.budget import check_some
 from klda.types import Budget

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from klda.advice.explanation import Example, FrontierPoint, Reason
 from klda.errors import DataError, FormatError, InputError
 from klda.types import Estimate, Keyword, KeywordSet
 
@@ -16,63 +17,6 @@ if TYPE_CHECKING:
     from klda.advice.choices import Choices, Outlook
 
 SCHEMA_VERSION = 1
-
-Action = Literal["keep", "add", "drop", "hold"]
-"""`hold` marks a candidate that would have been added and is held back; its reason says why."""
-
-
-@dataclass(frozen=True)
-class Example:
-    """A post that shows what a keyword brings; the id lets it be withdrawn when the post is deleted."""
-
-    id: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why a keyword is kept, added, dropped or held back; a number that a policy does not compute is None."""
-
-    keyword: Keyword
-    action: Action
-    text: str
-    """The reason in words."""
-    volume: str = ""
-    """How many posts it brings, and how many of them are new, in words."""
-    frequency: float | None = None
-    """Share of the last window's posts that carry it."""
-    expected_posts: Estimate | None = None
-    """In the next window."""
-    divergence: Estimate | None = None
-    """From the current keyword (or list) that it extends, as the next window will measure it; smaller is closer."""
-    high_frequency_distance: Estimate | None = None
-    """Words gained minus words lost, the paper's R, as the next window will measure it."""
-    gained: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-    distance_from_subject: float | None = None
-    """0 is the subject as first asked for, 1 shares no word with it."""
-    extends: str | None = None
-    """The current keyword whose topics it carries on."""
-    code: str = ""
-    """The reason for programs; `klda.advice.reasons` has them all."""
-    facts: Mapping[str, float | str] = field(default_factory=dict)
-    """The numbers behind the code."""
-    relevance: float | None = None
-    """Probability that what it newly brings is on the subject."""
-    new_posts: float | None = None
-    """Of the expected posts of an added keyword, those that the current list does not bring."""
-    examples: tuple[Example, ...] = ()
-
-
-@dataclass(frozen=True)
-class FrontierPoint:
-    """The best list at one setting of the dial."""
-
-    novelty: float
-    retention: float
-    new_ground: float
-    expected_posts: float
-    keywords: tuple[str, ...]
 
 
 @dataclass(frozen=True)

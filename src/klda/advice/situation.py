@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
-import numpy as np
-
-from klda.advice.proposal import Proposal
 from klda.corpus.corpus import Corpus
-from klda.types import Budget, KeywordSet, Progress, silent
+from klda.types import Budget, KeywordSet
 
 
 @dataclass(frozen=True)
@@ -35,17 +31,3 @@ class Situation:
     """The share of posts without a current keyword that is known, where they are a sample of the stream."""
     use_vectors: bool = True
     """Whether what words mean counts, where vectors are known."""
-
-
-class Policy(Protocol):
-    """Proposes the next keyword list from what past windows collected.
-
-    The history's last window is the latest one collected, with the current list. Random draws come from `generator`, so
-    that the same call gives the same advice.
-    """
-
-    name: str
-
-    def propose(self, situation: Situation, *, generator: np.random.Generator, progress: Progress = silent) -> Proposal:
-        """The advice for the window after the history's last."""
-        ...

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from klda.advice.assemble import Finding
 from klda.advice.choose import Scores
 from klda.advice.constants import CLOSE_COMPANY, CLOSE_MEANING, LEAST_RELEVANCE, RISING, THIN_POSTS
 from klda.advice.evidence import Evidence
+from klda.advice.explanation import Finding
 from klda.advice.features import MEANING, NAMES, Features
 from klda.advice.reasons import Fact, in_words, note
 from klda.advice.terms import Terms

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from klda.advice.proposal import Action, Proposal, Reason
+from klda.advice.explanation import Action, Reason
+from klda.advice.proposal import Proposal
 from klda.cli import options as o
 from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table

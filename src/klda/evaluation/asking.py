@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
-from klda.advice.situation import Policy
 from klda.corpus.corpus import Corpus
 from klda.evaluation.subjects import Subject
 from klda.policies.places import USUAL_SOURCES

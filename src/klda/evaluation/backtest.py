@@ -16,7 +16,7 @@ from zlib import crc32
 
 import numpy as np
 
-from klda.advice.situation import Policy
+from klda.advice.policy import Policy
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive

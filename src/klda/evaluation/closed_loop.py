@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
-from klda.advice.situation import Policy
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive, capped
 from klda.evaluation.asking import ask_next, policy_of

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from klda.advice.advise import with_room
-from klda.advice.situation import Policy
+from klda.advice.policy import Policy
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError
 from klda.evaluation.archive import Archive

@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
-from klda.advice.situation import Policy, Situation
+from klda.advice.situation import Situation
 from klda.corpus.corpus import Corpus
 from klda.corpus.recode import recoded
 from klda.errors import DataError, SettingError

@@ -18,9 +18,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as packed
 
 from klda.advice.advise import KLDAPolicy, advise
-from klda.advice.assemble import Finding
 from klda.advice.choices import Choices
 from klda.advice.choose import Scores, covered_by
+from klda.advice.explanation import Finding
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
 from klda.advice.topics import Topics

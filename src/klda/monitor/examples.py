@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from klda.advice.proposal import Example
+from klda.advice.explanation import Example
 from klda.monitor.monitor import Monitor
 from klda.store.topics import TopicExample
 from klda.types import Window

@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from klda.advice.evidence import columns_of
-from klda.advice.proposal import Proposal, Reason
+from klda.advice.explanation import Reason
+from klda.advice.proposal import Proposal
 from klda.advice.reasons import posts_in_words
 from klda.advice.volume import Seen, weights
 from klda.monitor.training_data import Learning

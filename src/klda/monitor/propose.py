@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from klda.advice.situation import Policy
+from klda.advice.policy import Policy
 from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError, SettingError
 from klda.monitor.choices import choices_of, save_choices

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from klda.advice.evidence import Evidence
+from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
-from klda.advice.situation import Policy, Situation
+from klda.advice.situation import Situation
 from klda.errors import DataError, SettingError
 from klda.policies.ranked import Ranking, proposal_of
 from klda.policies.registry import policy

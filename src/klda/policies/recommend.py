@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from klda.advice.constants import FEW_POSTS, FEWEST_POSTS
+from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
-from klda.advice.situation import Policy, Situation
+from klda.advice.situation import Situation
 from klda.advice.spelling import no_post_has
 from klda.corpus.corpus import Corpus
 from klda.corpus.documents import merged

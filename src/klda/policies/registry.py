@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, cast
 
-from klda.advice.situation import Policy
+from klda.advice.policy import Policy
 from klda.errors import SettingError
 
 GROUP = "klda.policies"

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from klda.advice.assemble import Finding, assemble
+from klda.advice.assemble import assemble
 from klda.advice.evidence import Evidence
+from klda.advice.explanation import Finding
 from klda.advice.lists import fitting
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation

@@ -23,6 +23,7 @@ from klda.errors import KldaError
 from klda.monitor.settings import Approval, Settings
 from klda.sources.live.addresses import Resolve, resolved
 from klda.types import KeywordSet
+from klda.web.problems import WrongFields
 from klda.web.safety.addresses import source_from_form
 from klda.web.studio import NAME
 
@@ -31,14 +32,6 @@ MOST_LETTERS = 200
 """Characters of a keyword."""
 _SEPARATORS = re.compile(r"[,\n\r;]+")
 _QUOTED = re.compile(r'["“](.*)["”]')
-
-
-class WrongFields(Exception):
-    """A form with something wrong in it: a message for each field."""
-
-    def __init__(self, fields: Mapping[str, str]) -> None:
-        super().__init__("; ".join(f"{name}: {message}" for name, message in fields.items()))
-        self.fields = dict(fields)
 
 
 def name_taken() -> WrongFields:

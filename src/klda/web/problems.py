@@ -15,7 +15,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from klda.errors import DataError, FormatError, InputError, KldaError, MissingExtraError, SettingError, StoreError
-from klda.web.forms import WrongFields
 from klda.web.rendering import render
 from klda.web.safety.headers import HEADERS
 
@@ -41,6 +40,14 @@ HEADINGS: Mapping[int, str] = {
     503: "Not available now",
 }
 """What pages call a problem; programs get the usual title of its status."""
+
+
+class WrongFields(Exception):
+    """A form with something wrong in it: a message for each field."""
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {message}" for name, message in fields.items()))
+        self.fields = dict(fields)
 
 
 class Problem(BaseModel):

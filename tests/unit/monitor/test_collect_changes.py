@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import klda.monitor.batch as batches
-from klda.advice.proposal import Example, Proposal, Reason
+from klda.advice.explanation import Example, Reason
+from klda.advice.proposal import Proposal
 from klda.monitor.monitor import Monitor
 from klda.sources.live import Deleted, Event, Received
 from klda.store import PostStore

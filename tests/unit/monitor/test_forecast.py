@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import asyncio
 
-from klda.advice.proposal import Proposal, Reason
+from klda.advice.explanation import Reason
+from klda.advice.proposal import Proposal
 from klda.monitor.close import close, closed
 from klda.monitor.collect import collect
 from klda.monitor.forecast import with_forecast

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
-from klda.advice.situation import Policy, Situation
+from klda.advice.situation import Situation
 from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.policies.registry import policies, policy

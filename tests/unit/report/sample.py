@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from klda.advice.proposal import Action, Example, FrontierPoint, Proposal, Reason
+from klda.advice.explanation import Action, Example, FrontierPoint, Reason
+from klda.advice.proposal import Proposal
 from klda.advice.topics import TopicShare
 from klda.report.content import Activity, Comparison, Report, WordChange
 from klda.types import Budget, Estimate, Keyword, KeywordSet

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, update
 
-from klda.advice.proposal import Example, Proposal, Reason
+from klda.advice.explanation import Example, Reason
+from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, StoreError
 from klda.store import schema
 from klda.store.journal import Gap

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from klda.advice.proposal import Example, Proposal, Reason
+from klda.advice.explanation import Example, Reason
+from klda.advice.proposal import Proposal
 from klda.corpus.posts import to_batch
 from klda.monitor.close import close
 from klda.monitor.create import create

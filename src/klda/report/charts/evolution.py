@@ -7,7 +7,7 @@ from math import isfinite
 
 import altair as alt
 
-from klda.advice.proposal import Action
+from klda.advice.explanation import Action
 from klda.report.charts.dates import full_date, window_labels
 from klda.report.charts.theme import ACTIONS, EARLIER, LIGHT, MOST_ROWS, Spec, action_colour, finished
 from klda.report.content import Activity

@@ -7,7 +7,7 @@ from math import isfinite
 
 import altair as alt
 
-from klda.advice.proposal import Reason
+from klda.advice.explanation import Reason
 from klda.report.charts.theme import ACTIONS, LIGHT, MOST_ROWS, Spec, action_colour, finished
 from klda.types import Estimate
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from klda.advice.proposal import FrontierPoint
+from klda.advice.explanation import FrontierPoint
 from klda.report.charts.theme import LIGHT, Spec, finished
 
 _WIDE, _HIGH = 0.25, 0.07  # of the picture, that a label takes

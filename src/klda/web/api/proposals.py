@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from klda.advice.choices import Selection, reselect, what_if
-from klda.advice.proposal import Reason
+from klda.advice.explanation import Reason
 from klda.monitor.background import start
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import rules as monitor_rules

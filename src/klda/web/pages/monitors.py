@@ -12,7 +12,8 @@ from fastapi.responses import RedirectResponse
 from klda.corpus.languages import LANGUAGES
 from klda.monitor.overview import Overview, overview
 from klda.web.actions import make_monitor
-from klda.web.forms import MonitorForm, WrongFields, parsed
+from klda.web.forms import MonitorForm, parsed
+from klda.web.problems import WrongFields
 from klda.web.rendering import render
 from klda.web.safety.guard import CSRF_FIELD
 from klda.web.sparkline import sparkline

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from klda.advice.choices import Choices, Selection, reselect, what_if
-from klda.advice.proposal import FrontierPoint, Reason
+from klda.advice.explanation import FrontierPoint, Reason
 from klda.errors import KldaError, SettingError
 from klda.monitor.background import start
 from klda.monitor.jobs import recent

@@ -13,7 +13,8 @@ from klda.corpus.languages import LANGUAGES
 from klda.errors import DataError, SettingError
 from klda.policies.registry import policies
 from klda.web.api.uploads import UploadForm, begin, seen
-from klda.web.forms import WrongFields, in_words
+from klda.web.forms import in_words
+from klda.web.problems import WrongFields
 from klda.web.rendering import render
 from klda.web.studio import Identity, TheStudio
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import vl_convert
 
-from klda.advice.proposal import FrontierPoint
+from klda.advice.explanation import FrontierPoint
 from klda.report.charts.collected import OTHERS, collected
 from klda.report.charts.evolution import NEXT, evolution
 from klda.report.charts.expected import WHOLE_LIST, expected
