@@ -31,8 +31,8 @@ from benchmarks.relevance import Judged, judged_corpora, judged_terms
 from klda.advice.features import COUNTS, MEANING, NAMES
 from klda.advice.prediction import ITERATIONS, N_TOPICS, N_WORDS, expected, recent_posts, train_model
 from klda.advice.relevance import design
-from klda.corpus.corpus import Corpus
 from klda.errors import TrainingError
+from klda.text.corpus import Corpus
 from klda.types import KeywordSet
 
 Floats = NDArray[np.float64]

@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from klda.advice.evidence import Evidence
+from klda.advice.interval import Interval
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
-from klda.advice.uncertainty import Forecast, Measured, forecast_measurement, measure
 from klda.advice.word_counts import keyword_word_matrix
-from klda.corpus.corpus import Corpus
+from klda.baselines.candidates import assemble_candidates
+from klda.baselines.uncertainty import Forecast, Measured, forecast_measurement, measure
 from klda.evaluation.subjects import Subject, load_subjects
-from klda.policies.candidates import assemble_candidates
 from klda.policies.registry import policy
-from klda.selection.interval import Interval
-from klda.sources.reader import read_posts
+from klda.posts.reader import read_posts
+from klda.text.corpus import Corpus
 from klda.types import Estimate, KeywordSet
 
 Held = Iterator[tuple[str, bool]]

@@ -27,14 +27,14 @@ from benchmarks.subjects import first_list, usable_words
 from klda.cli.archives import open_replay, policy_names
 from klda.cli.inputs import Reading
 from klda.cli.progress import progress_bar
-from klda.corpus.corpus import Corpus
-from klda.corpus.text import TextSettings
 from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.parallel import process_map
 from klda.evaluation.subjects import Subject
 from klda.evaluation.summary import closed_summary
-from klda.sources.reader import read_posts
+from klda.posts.reader import read_posts
+from klda.text.corpus import Corpus
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet
 
 POLICIES = "klda,static,counting,labels-next-week"

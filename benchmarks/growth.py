@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from klda.corpus.documents import Ragged, offsets
 from klda.model.data import TrainingData
 from klda.model.initialise import first_parameters
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Split, Trainer
+from klda.text.documents import Ragged, offsets
 
 BASE = {"documents": 100_000, "candidates": 40, "words": 12_000, "topics": 5, "batch": 64}
 AXES: dict[str, tuple[int, ...]] = {

@@ -23,10 +23,10 @@ from klda.advice.features import Features
 from klda.advice.terms import terms_of
 from klda.cli.archives import open_replay
 from klda.cli.inputs import Reading
-from klda.corpus.matching import Matcher
-from klda.corpus.tokens import Pieces, cut
 from klda.evaluation.archive import Archive
 from klda.evaluation.subjects import Subject, load_subjects
+from klda.text.matching import Matcher
+from klda.text.tokens import Pieces, cut
 from klda.types import KeywordSet, silent
 
 Floats = NDArray[np.float64]

@@ -22,12 +22,12 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from numpy.typing import NDArray
 
-from klda.corpus.matching import Matcher
-from klda.corpus.simulation import World
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
+from klda.simulation import World
 from klda.store.layout import ROW_SCHEMA
+from klda.text.matching import Matcher
 from klda.types import KeywordSet, Post
 from tests.servers.jetstream import SimulatedFrames
 

@@ -20,9 +20,9 @@ from typing import TypeVar
 
 from sklearn.feature_extraction.text import CountVectorizer
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.matching import Matcher
-from klda.sources import read_posts
+from klda.posts import read_posts
+from klda.text.corpus import Corpus
+from klda.text.matching import Matcher
 from klda.types import KeywordSet
 
 Result = TypeVar("Result")

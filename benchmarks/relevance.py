@@ -36,9 +36,9 @@ from klda.advice.constants import LEAST_RELEVANCE, SHORTLIST
 from klda.advice.features import COMPANY, NAMES, Features
 from klda.advice.relevance import FEATURES, FILE, GROUPS, REGIMES, Relevance, design, relevance, weighed
 from klda.advice.terms import Terms, terms_of
-from klda.corpus.corpus import Corpus
-from klda.corpus.text import TextSettings
 from klda.policies.recommend import MIN_COUNT
+from klda.text.corpus import Corpus
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet
 
 Floats = NDArray[np.float64]

@@ -1,6 +1,6 @@
 """How time and memory grow with posts, candidates and workers: `python -m benchmarks.scale`.
 
-Posts come from the simulated world (klda.corpus.simulation), drawn and written as Parquet before anything is timed.
+Posts come from the simulated world (klda.simulation), drawn and written as Parquet before anything is timed.
 Every point runs in processes of its own. With `--work`, points stay in that folder, and a run that was stopped goes on
 with those that are missing. Prints JSON:
   linearity        by how much seconds a post (of preparation plus one training pass) grow from a size to a larger one,

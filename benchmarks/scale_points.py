@@ -21,18 +21,18 @@ import torch
 from benchmarks.scale_ray import on_ray
 from klda.advice.advise import KLDAPolicy
 from klda.advice.topics import Topics
-from klda.corpus.corpus import Corpus, every
-from klda.corpus.out_of_core import prepare
-from klda.corpus.simulation import World, write
-from klda.corpus.text import TextSettings
+from klda.arrays import Floats, Ints
 from klda.evaluation.parallel import one_thread
 from klda.model.data import training_data
 from klda.model.initialise import first_parameters
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Trainer, split
 from klda.policies.recommend import recommend
-from klda.selection.arrays import Floats, Ints
-from klda.sources import read_posts
+from klda.posts import read_posts
+from klda.simulation import World, write
+from klda.text.corpus import Corpus, every
+from klda.text.out_of_core import prepare
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
 
 WEEKS = 10

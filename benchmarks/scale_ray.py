@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 import numpy as np
 from torch import Tensor
 
-from klda.corpus.corpus import Corpus
 from klda.evaluation.parallel import one_thread
 from klda.model.data import recency_weights, training_data
 from klda.model.initialise import first_parameters
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Trainer, own_stretch, split
-from klda.scale.cluster import connected
-from klda.scale.workers import Together
+from klda.ray.cluster import connected
+from klda.ray.workers import Together
+from klda.text.corpus import Corpus
 
 WARM_UP = 20
 FOUND = "found.json"

@@ -15,15 +15,15 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.loopback import keywords_for, matching
-from klda.corpus.matching import Matcher
-from klda.corpus.posts import POST_SCHEMA, to_batch
-from klda.corpus.simulation import World
 from klda.monitor.close import close
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.propose import propose
 from klda.monitor.settings import Settings
 from klda.monitor.topics import learn_topics
+from klda.posts.schema import POST_SCHEMA, to_batch
+from klda.simulation import World
+from klda.text.matching import Matcher
 from klda.types import Estimate, KeywordSet, Post
 
 NAME = "studio"

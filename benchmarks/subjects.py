@@ -23,12 +23,12 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from klda.advice.incidence import words_in
-from klda.corpus.corpus import Corpus
-from klda.corpus.stopwords import STOP_WORDS
-from klda.corpus.text import TextSettings
+from klda.baselines.incidence import words_in
 from klda.evaluation.archive import Archive
-from klda.sources.reader import read_posts
+from klda.posts.reader import read_posts
+from klda.text.corpus import Corpus
+from klda.text.stopwords import STOP_WORDS
+from klda.text.text_settings import TextSettings
 
 N_KEYWORDS, FEWEST_HITS, LEAST_F1, SHORTEST = 10, 5, 0.02, 3
 WEEKS = (0, 1)

@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 
 from benchmarks import growth, peers
 from benchmarks.reference import E_STEPS, E_TOLERANCE, Documents, Reference
-from klda.corpus.documents import Ragged
 from klda.model.data import TrainingData
 from klda.model.generate import blended_topics, generate
 from klda.model.initialise import first_parameters
 from klda.model.scores import completion, completion_targets, held_out_bound
 from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Split, Trainer
+from klda.text.documents import Ragged
 
 N_WORDS, N_KEYWORDS, N_TOPICS, MEAN_LENGTH = 12_000, 40, 5, 10.7
 EQUAL_BATCH = 64

@@ -6,9 +6,9 @@ import numpy as np
 
 import klda
 from klda.advice.situation import Situation
-from klda.corpus.simulation import World
-from klda.policies.candidates import assemble_candidates
+from klda.baselines.candidates import assemble_candidates
 from klda.policies.registry import policy
+from klda.simulation import World
 
 world = World(weeks=8, posts_per_week=6000, emergence=5)
 current = klda.KeywordSet.of(*world.best_keywords("health", week=0, n=4))

@@ -12,16 +12,16 @@ import numpy as np
 import klda
 from klda.advice.proposal import write_proposal
 from klda.advice.situation import Situation
+from klda.baselines.candidates import assemble_candidates
 from klda.cli.output import ListFormat, out, print_table
 from klda.cli.progress import progress_bar
 from klda.cli.recommend import show
-from klda.corpus.simulation import World
 from klda.evaluation.archive import Archive
 from klda.evaluation.closed_loop import against_labels
-from klda.policies.candidates import assemble_candidates
 from klda.policies.registry import policy
 from klda.report.advice import write_report
 from klda.report.content import Comparison
+from klda.simulation import World
 
 POLICIES = ("klda", "counting-scored", "counting", "viral", "frequent", "random", "static")
 BUDGET = klda.Budget(max_keywords=10)
@@ -45,10 +45,10 @@ with progress_bar() as progress:
     found = assemble_candidates(seen, first, sources=SOURCES, generator=generator, progress=progress).keywords
     history = seen.with_candidates(found)
     for done, name in enumerate(POLICIES, start=1):
-        draws, offered = np.random.default_rng(options.seed), first if name == "klda" else found  # klda finds its own
-        proposals[name] = policy(name).propose(
-            Situation(history=history, current=first, candidates=offered, budget=BUDGET), generator=draws
-        )
+        situation = Situation(
+            history, first, BUDGET, candidates=first if name == "klda" else found
+        )  # klda finds its own
+        proposals[name] = policy(name).propose(situation, generator=np.random.default_rng(options.seed))
         progress("policies", done, len(POLICIES))
 
 advice, rows = proposals["klda"], []
@@ -63,9 +63,8 @@ for name, keywords in lists.items():
 options.out.mkdir(parents=True, exist_ok=True)
 write_proposal(advice, options.out / "proposal.json")
 comparison = Comparison("What each list caught of the subject in the week that followed", COLUMNS, tuple(rows))
-made = {"posts a week": f"{options.posts_per_week:,}", "seed": str(options.seed), "data": "simulated"}
 path = options.out / "report.html"
-write_report(advice, history, path, subject=subject.name, budget=BUDGET, comparison=comparison, settings=made)
+write_report(advice, history, path, subject=subject.name, budget=BUDGET, comparison=comparison)
 out.print(f"\nFirst keywords: {', '.join(first.texts)}. In week 6 a story broke:", ", ".join(world.emerging.words[:6]))
 show(advice, ListFormat.table)
 print_table("Week 12, as it turned out", COLUMNS, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import klda
-from klda.corpus.simulation import World
+from klda.simulation import World
 
 # Seven weeks of a simulated platform; with files of your own: posts = klda.read_posts("posts.parquet")
 posts = World(weeks=7, posts_per_week=6000)

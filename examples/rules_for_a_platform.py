@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import klda
-from klda.corpus.simulation import World
-from klda.policies.rules import platform_rules
+from klda.simulation import World
+from klda.streams.platform_rules import platform_rules
 
 posts = World(weeks=5, posts_per_week=6000)
 advice = klda.recommend(posts, ["health", "hospitals", "nurses"], policy="counting", budget=8)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import klda
-from klda.corpus.simulation import World
-from klda.policies.candidates import assemble_candidates
+from klda.baselines.candidates import assemble_candidates
+from klda.simulation import World
 
 current = klda.KeywordSet.of("health", "hospitals", "nurses")
 corpus = klda.Corpus.from_posts(World(weeks=7, posts_per_week=6000), current)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import klda
-from klda.corpus.simulation import World
+from klda.simulation import World
 
 posts = World(weeks=7, posts_per_week=6000)
 advice = klda.recommend(posts, ["health", "hospitals", "nurses"], subject="public health", budget=10)

@@ -10,10 +10,10 @@ import klda
 from klda.advice.assemble import assemble
 from klda.advice.evidence import Evidence
 from klda.advice.explanation import Finding
-from klda.advice.lists import fitting
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
-from klda.corpus.simulation import World
+from klda.baselines.lists import fitting
+from klda.simulation import World
 from klda.types import Progress, silent
 
 

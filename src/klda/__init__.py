@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from klda.advice.proposal import Proposal
-    from klda.corpus.corpus import Corpus
     from klda.model.klda import KLDA
     from klda.policies.recommend import recommend
-    from klda.sources import read_posts
+    from klda.posts import read_posts
+    from klda.text.corpus import Corpus
     from klda.types import Budget, Keyword, KeywordSet, Post, Window
 
 __version__ = version("klda")
@@ -24,14 +24,14 @@ __version__ = version("klda")
 # Loaded on first use: `import klda` and `klda --help` stay quick, torch comes only when a model does.
 _HOME = {
     "Budget": "klda.types",
-    "Corpus": "klda.corpus.corpus",
+    "Corpus": "klda.text.corpus",
     "KLDA": "klda.model.klda",
     "Keyword": "klda.types",
     "KeywordSet": "klda.types",
     "Post": "klda.types",
     "Proposal": "klda.advice.proposal",
     "Window": "klda.types",
-    "read_posts": "klda.sources",
+    "read_posts": "klda.posts",
     "recommend": "klda.policies.recommend",
 }
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from klda.corpus.posts import from_batch
-from klda.corpus.simulation import World
+from klda.posts.schema import from_batch
+from klda.simulation import World
 from tests.e2e.chromium import playwright
 from tests.e2e.studio import complaints_of, served, violations
 from tests.unit.report.hostile import ATTACKS

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from klda.corpus.simulation import World, write
+from klda.simulation import World, write
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from stamina.instrumentation import set_on_retry_hooks
 
-from klda.sources.live import Backoff, Collected, Event, Filtered, Gap, Received, Source
+from klda.streams import Backoff, Collected, Event, Filtered, Gap, Received, Source
 from klda.types import Post
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from klda.advice.proposal import read_proposal
-from klda.corpus.corpus import Corpus
+from klda.text.corpus import Corpus
 
 HEALTH = "health,hospital,doctor,medicine"
 
@@ -236,7 +236,7 @@ def test_a_folder_that_cannot_be_written_to_gets_a_line_and_no_traceback(posts, 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "Error writing bytes"), OSError(errno.EDQUOT, "quota")])
 def test_a_full_disk_gets_a_line_and_no_traceback(posts, tmp_path, monkeypatch, capsys, error):
     from klda.cli import app
-    from klda.corpus import storage
+    from klda.text import storage
 
     def fail(*_: object, **__: object) -> None:
         raise error

@@ -13,8 +13,8 @@ import pytest
 import zstandard
 
 from klda.errors import SourceError
-from klda.sources.live import Deleted, Filtered, KeywordsHeld, Received
-from klda.sources.live.jetstream import MAX_FRAME, Jetstream
+from klda.streams import Deleted, Filtered, KeywordsHeld, Received
+from klda.streams.jetstream import MAX_FRAME, Jetstream
 from klda.types import KeywordSet
 from tests.integration.taking import MICROSECOND, SOON, START, Taking, Watching, posts, run, watched_waits
 from tests.servers.http import HttpServer, Reply, Request

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from klda.errors import SourceError
-from klda.sources.live import Backoff, Deleted, Filtered, Received
-from klda.sources.live import http as live_http
-from klda.sources.live.mastodon import Mastodon
+from klda.streams import Backoff, Deleted, Filtered, Received
+from klda.streams import http as live_http
+from klda.streams.mastodon import Mastodon
 from klda.types import KeywordSet
 from tests.integration.taking import SOON, Taking, Watching, run, watched_waits
 from tests.servers.mastodon import MastodonServer, status

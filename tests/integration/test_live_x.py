@@ -11,10 +11,10 @@ import orjson
 import pytest
 
 from klda.errors import KldaError, SettingError
-from klda.sources.live import Deleted, Filtered
-from klda.sources.live import http as live_http
-from klda.sources.live.x_v2 import XStream
-from klda.sources.reasons import CONTROL
+from klda.posts.reasons import CONTROL
+from klda.streams import Deleted, Filtered
+from klda.streams import http as live_http
+from klda.streams.x_v2 import XStream
 from klda.types import KeywordSet
 from tests.integration.taking import SOON, Taking, Watching, run
 from tests.servers.x import XServer, tweet

@@ -21,7 +21,7 @@ from klda.monitor.decide import edit
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.run import AGAIN, run
 from klda.monitor.settings import Settings
-from klda.sources.live.jetstream import Jetstream
+from klda.streams.jetstream import Jetstream
 from klda.types import KeywordSet
 from tests.integration.taking import posts
 from tests.servers.jetstream import JetstreamServer, deletion, frames_of

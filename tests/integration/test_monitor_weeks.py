@@ -14,7 +14,6 @@ from threading import Thread
 
 import pytest
 
-from klda.corpus.simulation import World, write
 from klda.monitor.close import closed
 from klda.monitor.create import create
 from klda.monitor.decide import AUTOMATIC
@@ -22,6 +21,7 @@ from klda.monitor.history import history
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.run import run
 from klda.monitor.settings import Settings
+from klda.simulation import World, write
 from klda.types import KeywordSet
 from tests.unit.store import postgres
 

@@ -15,8 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from klda.corpus.posts import to_batch
-from klda.corpus.windows import Windowing
 from klda.errors import StoreError
 from klda.monitor.close import close
 from klda.monitor.collect import Collector
@@ -26,8 +24,10 @@ from klda.monitor.monitor import Monitor, opened
 from klda.monitor.propose import propose
 from klda.monitor.settings import Settings
 from klda.monitor.vacuum import vacuum
-from klda.sources.live import Deleted
+from klda.posts.schema import to_batch
 from klda.store import PostStore
+from klda.streams import Deleted
+from klda.text.windows import Windowing
 from klda.types import Post
 from tests.servers import s3
 from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row, write_posts

@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from klda.corpus.corpus import Corpus
 from klda.errors import DataError
 from klda.policies.recommend import recommend
 from klda.policies.registry import policies
-from klda.sources.reader import read_posts
+from klda.posts.reader import read_posts
+from klda.text.corpus import Corpus
 
 SLOW = {"klda-paper", "klda"}
 KEYWORDS = ["health", "drug", "medicare"]

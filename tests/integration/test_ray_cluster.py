@@ -18,15 +18,15 @@ from deltalake import write_deltalake
 
 from klda.cli.engines import FileReading, source_files
 from klda.cli.inputs import Reading
-from klda.corpus.corpus import Corpus
-from klda.corpus.posts import PostTable
-from klda.corpus.shards import assemble, local_shard
-from klda.corpus.simulation import World
-from klda.corpus.text import TextSettings
 from klda.errors import DataError, SettingError
 from klda.model.klda import KLDA
-from klda.scale.cluster import connected
-from klda.sources import read_posts
+from klda.posts import read_posts
+from klda.posts.schema import PostTable
+from klda.ray.cluster import connected
+from klda.simulation import World
+from klda.text.corpus import Corpus
+from klda.text.shards import assemble, local_shard
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet
 from tests.integration.node_work import SlowReading, double
 from tests.integration.two_nodes import TwoNodes
@@ -65,7 +65,7 @@ def nodes() -> Iterator[TwoNodes]:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of files, in which some posts occur twice and one line is broken."""
-    from klda.corpus.simulation import write
+    from klda.simulation import write
 
     folder = tmp_path_factory.mktemp("posts")
     table = PostTable.of(World(weeks=3, posts_per_week=900)).table
@@ -111,9 +111,9 @@ def same_corpus(one: Corpus, other: Corpus) -> None:
 def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
     nodes: TwoNodes, files: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from klda.scale import listing
-    from klda.scale.preparation import prepare
-    from klda.sources.report import combined
+    from klda.posts.report import combined
+    from klda.ray import listing
+    from klda.ray.preparation import prepare
 
     nodes.whole()
     monkeypatch.setattr(listing, "GROUP_BYTES", 1)  # every file is a task
@@ -137,7 +137,7 @@ def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
 
 
 def test_a_delta_table_and_parquet_at_an_address_are_read_like_files(nodes: TwoNodes, corpus: Corpus, tmp_path: Path):
-    from klda.scale.preparation import prepare
+    from klda.ray.preparation import prepare
 
     posts, half = corpus.posts.table, len(corpus.posts) // 2
     # In one piece, so in one file: the files of a Delta table have no order.
@@ -150,7 +150,7 @@ def test_a_delta_table_and_parquet_at_an_address_are_read_like_files(nodes: TwoN
 
 
 def test_tasks_give_what_map_gives_and_raise_what_it_raises(nodes: TwoNodes):
-    from klda.scale.tasks import task_map
+    from klda.ray.tasks import task_map
 
     assert list(task_map(ordered=True)(double, range(6))) == [0, 2, 4, 6, 8, 10]
     assert sorted(task_map()(double, range(6))) == [0, 2, 4, 6, 8, 10]
@@ -241,7 +241,7 @@ def parameters(trained: KLDA) -> dict[str, torch.Tensor]:
 def test_two_workers_equal_two_in_one_process_bit_for_bit_also_when_a_node_is_lost(
     nodes: TwoNodes, saved: Path, corpus: Corpus, tmp_path: Path
 ):
-    from klda.scale.training import train
+    from klda.ray.training import train
 
     nodes.whole()
     here = together(2, lambda workers: model(16).fit(own(corpus, workers), workers=workers))[0]
@@ -253,7 +253,7 @@ def test_two_workers_equal_two_in_one_process_bit_for_bit_also_when_a_node_is_lo
 
 
 def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoNodes, saved: Path, tmp_path: Path):
-    from klda.scale.training import train
+    from klda.ray.training import train
 
     empty = tmp_path / "empty"
     Corpus.load(saved).take(np.arange(0)).save(empty)
@@ -264,7 +264,7 @@ def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoN
 
 
 def test_more_workers_than_the_cluster_has_room_for_are_refused(nodes: TwoNodes, saved: Path, tmp_path: Path):
-    from klda.scale.training import train
+    from klda.ray.training import train
 
     nodes.whole()
     with pytest.raises(SettingError, match=r"^--workers 5: each needs a CPU and the cluster has 4; use fewer"):

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from klda.corpus.posts import to_batch
-from klda.corpus.windows import Windowing
 from klda.errors import StoreError
+from klda.posts.schema import to_batch
 from klda.store import Position, PostStore, Records
+from klda.text.windows import Windowing
 from klda.types import Post
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)

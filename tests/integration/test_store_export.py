@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from klda.corpus.posts import to_batch
-from klda.corpus.windows import Windowing
-from klda.sources import read_posts
+from klda.posts import read_posts
+from klda.posts.schema import to_batch
 from klda.store import PostStore, export
+from klda.text.windows import Windowing
 from klda.types import Post
 
 MONDAY = datetime(2026, 1, 5, 12, 30, tzinfo=UTC)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from klda.corpus.simulation import World, write
 from klda.errors import DivergedError
 from klda.model.klda import KLDA
 from klda.model.runs import step_of
+from klda.simulation import World, write
 
 STEP = KLDA().learning_rate
 OPTIONS = ("--topics", "3", "--max-iterations", "5", "--format", "json")

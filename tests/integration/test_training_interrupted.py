@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import torch
 
-from klda.corpus.simulation import World, write
 from klda.model.klda import KLDA
+from klda.simulation import World, write
 
 OPTIONS = ("--topics", "3", "--max-iterations", "200", "--format", "json")
 

@@ -16,8 +16,8 @@ import orjson
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
 
-from klda.corpus.posts import microseconds
-from klda.corpus.simulation import World
+from klda.posts.schema import microseconds
+from klda.simulation import World
 from klda.types import Post
 
 Frames = Sequence[tuple[int, bytes]]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klda.advice.assemble import assemble
+from klda.advice.budget import check_some
 from klda.advice.choices import Choices, frontier_of, outlook_words, with_words
 from klda.advice.choose import DIAL, Scores, covered_by, worth
 from klda.advice.constants import FEWEST_JUDGES, LEAST_KEPT, ROOM, SHORTLIST, THIN_POSTS
@@ -37,11 +38,10 @@ from klda.advice.terms import Terms, terms_of
 from klda.advice.topics import Topics, topics_of
 from klda.advice.verdicts import explained, findings_of, notes_on, only_common
 from klda.advice.volume import patterns
-from klda.corpus.corpus import Corpus
-from klda.corpus.stopwords import STOP_WORDS
+from klda.arrays import Bools, Floats, Ints
 from klda.errors import DataError, TrainingError
-from klda.selection.arrays import Bools, Floats, Ints
-from klda.selection.budget import check_some
+from klda.text.corpus import Corpus
+from klda.text.stopwords import STOP_WORDS
 from klda.types import Budget, KeywordSet, Progress, silent
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ import numpy as np
 from klda.advice.evidence import Evidence
 from klda.advice.explanation import Finding, FrontierPoint, reasons_for
 from klda.advice.proposal import Known, Proposal
-from klda.advice.reasons import often, silent_in_words
+from klda.advice.reasons import SAMPLING_NOISE_ONLY, often, silent_in_words
 from klda.advice.spelling import how_to_write, near_word
-from klda.advice.uncertainty import SAMPLING_NOISE_ONLY
-from klda.selection.arrays import Ints
+from klda.arrays import Ints
 
 
 def assemble(

@@ -12,21 +12,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klda.advice.budget import Limits, check_some
 from klda.advice.choose import Scores
 from klda.advice.constants import WORDS_HALF_LIFE, WORDS_SMOOTHING
 from klda.advice.evidence import Evidence, columns_of, limits_of
 from klda.advice.explanation import Example, Finding, FrontierPoint, Reason, reasons_for
+from klda.advice.high_frequency import gained_words, high_frequency_threshold, lost_words
+from klda.advice.interval import Interval
 from klda.advice.topics import Topics, TopicShare, compared, filled
 from klda.advice.verdicts import explained
 from klda.advice.volume import Seen
 from klda.advice.word_counts import keyword_word_counts, word_counts
-from klda.corpus.corpus import Corpus
+from klda.advice.word_distribution import from_counts, mixture
+from klda.arrays import Bools, Floats, Ints
 from klda.errors import DataError, SettingError
-from klda.selection.arrays import Bools, Floats, Ints
-from klda.selection.budget import Limits, check_some
-from klda.selection.high_frequency import gained_words, high_frequency_threshold, lost_words
-from klda.selection.interval import Interval
-from klda.selection.word_distribution import from_counts, mixture
+from klda.text.corpus import Corpus
 from klda.types import Budget, Estimate, KeywordSet
 
 MOST_WORDS = 2_000

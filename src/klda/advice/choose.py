@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from klda.advice.budget import Limits
 from klda.advice.constants import (
     LARGEST_RISE,
     LEAST_KEPT,
@@ -16,9 +17,8 @@ from klda.advice.constants import (
     SWAP,
     VOLUME_POWER,
 )
-from klda.selection.arrays import Bools, Floats, Ints
-from klda.selection.budget import Limits
-from klda.selection.overlap import UnionVolume
+from klda.advice.overlap import UnionVolume
+from klda.arrays import Bools, Floats, Ints
 from klda.types import Keyword
 
 DIAL = np.linspace(0.0, 1.0, 11)

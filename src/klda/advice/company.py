@@ -10,7 +10,7 @@ import numpy as np
 
 from klda.advice.constants import COMPANY_WORDS, LEAST_COMPANY, MOST_COMPANY
 from klda.advice.terms import Terms
-from klda.selection.arrays import Floats
+from klda.arrays import Floats
 
 
 def company_of(terms: Terms, chance: Floats, outside_known: bool) -> Floats:

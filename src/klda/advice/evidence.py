@@ -9,19 +9,19 @@ from functools import cached_property
 
 import numpy as np
 
+from klda.advice.budget import Limits
 from klda.advice.constants import FEWEST_OUTSIDE
 from klda.advice.explanation import Example
+from klda.advice.frequency import frequencies
+from klda.advice.interval import Interval
+from klda.advice.overlap import UnionVolume
 from klda.advice.situation import Situation
 from klda.advice.spelling import no_post_has
 from klda.advice.volume import Seen, collected, recent_spans, weights
-from klda.corpus.corpus import Corpus
-from klda.corpus.tokens import normalise
+from klda.arrays import Floats, Ints
 from klda.errors import DataError
-from klda.selection.arrays import Floats, Ints
-from klda.selection.budget import Limits
-from klda.selection.frequency import frequencies
-from klda.selection.interval import Interval
-from klda.selection.overlap import UnionVolume
+from klda.text.corpus import Corpus
+from klda.text.tokens import normalise
 from klda.types import Budget, Estimate, Keyword, KeywordSet
 
 

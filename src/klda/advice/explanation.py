@@ -11,8 +11,8 @@ from klda.advice.reasons import posts_in_words, sentences
 from klda.types import Estimate, Keyword, KeywordSet
 
 if TYPE_CHECKING:
-    from klda.selection.arrays import Floats, Ints
-    from klda.selection.interval import Interval
+    from klda.advice.interval import Interval
+    from klda.arrays import Floats, Ints
 
 Action = Literal["keep", "add", "drop", "hold"]
 """`hold` marks a candidate that would have been added and is held back; its reason says why."""

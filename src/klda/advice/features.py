@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from klda.advice.constants import FEWEST_OUTSIDE, LEAST_CONTAINED, MOST_CONTEXT_WORDS, SURE_POSTS, UNSEEN_WEIGHT
 from klda.advice.terms import Terms
-from klda.corpus.general_frequency import general_frequencies
-from klda.corpus.vectors import word_vectors
-from klda.selection.arrays import Bools, Floats, Ints
+from klda.arrays import Bools, Floats, Ints
+from klda.text.general_frequency import general_frequencies
+from klda.text.vectors import word_vectors
 
 COUNTS = ("lift", "beside", "posts", "partners", "rise", "rarity", "hashtag", "phrase", "contains", "founding")
 CONTEXT = ("context", "context_list")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from klda.advice.word_counts import keyword_word_counts, recency, window_recency, word_counts
-from klda.corpus.corpus import Corpus
-from klda.corpus.recode import most_frequent_vocabulary, recoded
+from klda.advice.word_distribution import from_counts
+from klda.arrays import Floats, Ints
 from klda.errors import DataError, TrainingError
-from klda.selection.arrays import Floats, Ints
-from klda.selection.word_distribution import from_counts
+from klda.text.corpus import Corpus
+from klda.text.recode import most_frequent_vocabulary, recoded
 from klda.types import Progress, silent
 
 if TYPE_CHECKING:

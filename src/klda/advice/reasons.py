@@ -53,6 +53,12 @@ NOTES = {
 }
 """What each code of a note says."""
 
+SAMPLING_NOISE_ONLY = (
+    "No past window could test forecasts of these keywords. The intervals of divergence and of words gained minus lost "
+    "hold sampling noise only."
+)
+"""The note of baselines by the paper's criteria."""
+
 
 def in_words(code: str, facts: Mapping[str, Fact]) -> str:
     """The sentence of a code.

@@ -19,7 +19,7 @@ from klda.advice.company import company_of
 from klda.advice.constants import FARTHEST
 from klda.advice.features import CONTEXT, COUNTS, MEANING, NAMES, POSTS_MEANING, Features
 from klda.advice.terms import Terms
-from klda.selection.arrays import Floats
+from klda.arrays import Floats
 
 FILE = Path(__file__).with_name("relevance.json")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from klda.corpus.corpus import Corpus
+from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
 
 

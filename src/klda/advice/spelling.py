@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from klda.advice.constants import FEWEST_POSTS, NEAR_SPELLING
-from klda.corpus.vocabulary import Vocabulary
+from klda.text.vocabulary import Vocabulary
 from klda.types import Keyword
 
 

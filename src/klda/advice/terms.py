@@ -11,12 +11,12 @@ from scipy.sparse import csc_array, csr_array, hstack, vstack
 
 from klda.advice.constants import FEW_POSTS, FEWEST_POSTS, PHRASE_SHARE
 from klda.advice.volume import collected, recent_spans
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Documents
-from klda.corpus.matching import Matcher
-from klda.corpus.stemming import stem_words
-from klda.corpus.tokens import Pieces, Tokens, cut, tokens_of
-from klda.selection.arrays import Bools, Floats, Ints
+from klda.arrays import Bools, Floats, Ints
+from klda.text.corpus import Corpus
+from klda.text.documents import Documents
+from klda.text.matching import Matcher
+from klda.text.stemming import stem_words
+from klda.text.tokens import Pieces, Tokens, cut, tokens_of
 from klda.types import Keyword, KeywordSet
 
 FORMS_COVER = 0.99

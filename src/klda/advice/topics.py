@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from klda.corpus.general_frequency import general_frequencies
-from klda.selection.arrays import Bools, Floats, Ints
+from klda.arrays import Bools, Floats, Ints
+from klda.text.general_frequency import general_frequencies
 from klda.types import Keyword
 
 if TYPE_CHECKING:
     from klda.advice.prediction import Expected
-    from klda.corpus.corpus import Corpus
+    from klda.text.corpus import Corpus
 
 SHOWN_WORDS = 8
 """Words that stand for a topic."""

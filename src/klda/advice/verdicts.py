@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from klda.advice.budget import Limits
 from klda.advice.choose import Scores
 from klda.advice.constants import CLOSE_COMPANY, CLOSE_MEANING, LEAST_RELEVANCE, RISING, THIN_POSTS
 from klda.advice.evidence import Evidence
@@ -14,10 +15,9 @@ from klda.advice.explanation import Finding
 from klda.advice.features import MEANING, NAMES, Features
 from klda.advice.reasons import Fact, in_words, note
 from klda.advice.terms import Terms
-from klda.corpus.common_words import COMMON_WORDS
-from klda.corpus.stopwords import STOP_WORDS
-from klda.selection.arrays import Ints
-from klda.selection.budget import Limits
+from klda.arrays import Ints
+from klda.text.common_words import COMMON_WORDS
+from klda.text.stopwords import STOP_WORDS
 
 
 def findings_of(evidence: Evidence, features: Features, scores: Scores) -> tuple[Finding, ...]:

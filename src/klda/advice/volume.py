@@ -9,13 +9,13 @@ from itertools import pairwise
 import numpy as np
 
 from klda.advice.constants import RECENT_HALF_LIFE, RECENT_WINDOWS, THIN_POSTS
+from klda.advice.forecast import forecast_posts, level_weights
+from klda.advice.interval import Interval
+from klda.advice.overlap import UnionVolume
 from klda.advice.word_counts import window_recency
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged
-from klda.selection.arrays import Bools, Floats, Ints
-from klda.selection.forecast import forecast_posts, level_weights
-from klda.selection.interval import Interval
-from klda.selection.overlap import UnionVolume
+from klda.arrays import Bools, Floats, Ints
+from klda.text.corpus import Corpus
+from klda.text.documents import Ragged
 from klda.types import Estimate, Keyword
 
 

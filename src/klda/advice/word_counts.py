@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from klda.corpus.corpus import Corpus
-from klda.selection.arrays import Floats
+from klda.arrays import Floats
+from klda.text.corpus import Corpus
 
 
 def recency(corpus: Corpus, half_life: float | None) -> Floats:

@@ -17,10 +17,10 @@ from klda.errors import SettingError
 
 if TYPE_CHECKING:
     from klda.cli.inputs import Reading
-    from klda.corpus.text import TextSettings
     from klda.evaluation.archive import Archive
     from klda.evaluation.backtest import BacktestSettings
     from klda.evaluation.subjects import Subject
+    from klda.text.text_settings import TextSettings
     from klda.types import Progress
 
 
@@ -54,10 +54,10 @@ def open_replay(
     """The archive in these files, prepared once and kept under `work` or in the user's cache."""
     from klda.cli.inputs import Reading
     from klda.cli.languages import tell_language
-    from klda.corpus.corpus import Corpus
-    from klda.corpus.text import TextSettings
     from klda.evaluation.archive import Archive
     from klda.policies.recommend import MIN_COUNT
+    from klda.text.corpus import Corpus
+    from klda.text.text_settings import TextSettings
 
     text = TextSettings(language=language, min_count=MIN_COUNT)
     facts = asdict(reading) | {"window": window, "text": text, "version": klda.__version__}
@@ -82,7 +82,7 @@ def _prepared(
     text: TextSettings,
     progress: Progress,
 ) -> Path:
-    from klda.corpus.corpus import Corpus
+    from klda.text.corpus import Corpus
     from klda.types import KeywordSet
 
     if not (folder / "corpus.json").is_file():
@@ -101,7 +101,7 @@ def _cache() -> Path:
 
 def _as_they_are(paths: list[Path]) -> list[tuple[str, int, int]]:
     """What tells whether files, or those in a folder, have changed."""
-    from klda.sources.files import find_files
+    from klda.posts.files import find_files
 
     files = [(file.resolve(), file.stat()) for file, _ in find_files(paths)]
     return [(str(file), facts.st_size, facts.st_mtime_ns) for file, facts in files]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from klda.cli.progress import say
 from klda.errors import DataError
-from klda.sources.reasons import LANGUAGE
+from klda.posts.reasons import LANGUAGE
 
 if TYPE_CHECKING:
-    from klda.sources import PostReader
-    from klda.sources.report import ReadReport
+    from klda.posts import PostReader
+    from klda.posts.report import ReadReport
 
 SHOWN_BAD_LINES = 5
 

@@ -16,25 +16,25 @@ import pyarrow as pa
 from klda.cli.bad_lines import no_posts, tell_bad_lines
 from klda.cli.inputs import Reading
 from klda.cli.languages import tell_language
-from klda.corpus.corpus import Corpus
-from klda.corpus.shards import ShardedCorpus
-from klda.corpus.storage import is_corpus
-from klda.corpus.text import TextSettings
-from klda.sources.files import find_files
-from klda.sources.filetypes import file_type
-from klda.sources.formats.generic import Mapped, as_mapping, resolve
-from klda.sources.reasons import FOREIGN_FILE
-from klda.sources.report import ReadReport, combined
+from klda.posts.files import find_files
+from klda.posts.filetypes import file_type
+from klda.posts.formats.generic import Mapped, as_mapping, resolve
+from klda.posts.reasons import FOREIGN_FILE
+from klda.posts.report import ReadReport, combined
+from klda.text.corpus import Corpus
+from klda.text.shards import ShardedCorpus
+from klda.text.storage import is_corpus
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
-    from klda.scale.listing import SourceFile
+    from klda.ray.listing import SourceFile
 
 
 def on_ray(address: str | None, workers: int | None = None) -> AbstractContextManager[None]:
     """A connection to Ray while a command works; an error of ours where Ray is missing or does not answer."""
-    from klda.scale.cluster import connected
+    from klda.ray.cluster import connected
 
     return connected(address, cpus=workers)
 
@@ -43,7 +43,7 @@ def prepare_on_ray(
     files: Sequence[Path], reading: Reading, keywords: KeywordSet, folder: Path, **settings: Any
 ) -> tuple[ReadReport, ShardedCorpus | None]:
     """What was read, and the corpus in shards that the folder holds now; None where there was no post."""
-    from klda.scale.preparation import prepare
+    from klda.ray.preparation import prepare
 
     done = prepare(source_files(files, reading.mapping), FileReading(reading), keywords, folder, **settings)
     return combined(done.reports, done.duplicates), done.corpus
@@ -51,7 +51,7 @@ def prepare_on_ray(
 
 def train_on_ray(model: KLDA, corpus: Path, folder: Path, *, workers: int, resume: bool) -> KLDA:
     """The model, trained by workers on Ray."""
-    from klda.scale.training import train
+    from klda.ray.training import train
 
     return train(model, corpus, folder, workers=workers, resume=resume)
 
@@ -92,7 +92,7 @@ def trained_on_ray(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:
 
 def source_files(paths: Sequence[Path], mapping: Mapping[str, str] | None = None) -> list[SourceFile]:
     """The files in these files, folders, Delta tables and addresses, in the order given."""
-    from klda.scale.listing import SourceFile, address, delta_files, is_delta, remote_files
+    from klda.ray.listing import SourceFile, address, delta_files, is_delta, remote_files
 
     found: list[SourceFile] = []
     for path in paths:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from klda.cli.bad_lines import telling_bad_lines
 from klda.cli.languages import tell_language
-from klda.corpus.corpus import Corpus
-from klda.corpus.storage import is_corpus
-from klda.corpus.text import TextSettings
 from klda.errors import FormatError, InputError
-from klda.sources import PostReader, read_posts
+from klda.posts import PostReader, read_posts
+from klda.text.corpus import Corpus
+from klda.text.storage import is_corpus
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
 
 TRAINED_ON = "trained_on.json"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from klda.cli.progress import say
-from klda.corpus.languages import other_language, taken_as_written
-from klda.corpus.posts import PostTable
-from klda.corpus.stemming import STEMMED
+from klda.posts.schema import PostTable
+from klda.text.languages import other_language, taken_as_written
+from klda.text.stemming import STEMMED
 
 SAMPLE = 300
 """Posts that are looked at."""

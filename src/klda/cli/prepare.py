@@ -32,9 +32,9 @@ from klda.cli.options import (
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.output import out as terminal
 from klda.cli.progress import progress_bar
-from klda.corpus.summary import CorpusSummary, added, summarise
 from klda.errors import DataError, SettingError
-from klda.sources.report import ReadReport
+from klda.posts.report import ReadReport
+from klda.text.summary import CorpusSummary, added, summarise
 
 NOTHING = CorpusSummary(documents=0, without_keyword=0, tokens=0, vocabulary_before=0, vocabulary=0, windows=())
 
@@ -66,10 +66,10 @@ def prepare(
     """Turn posts into a corpus that a model can train on, and say what was read, kept and refused."""
     from klda.cli.inputs import Reading
     from klda.cli.languages import tell_language
-    from klda.corpus.corpus import Corpus
-    from klda.corpus.out_of_core import prepare as prepare_on_disk
-    from klda.corpus.storage import is_corpus
-    from klda.corpus.text import TextSettings
+    from klda.text.corpus import Corpus
+    from klda.text.out_of_core import prepare as prepare_on_disk
+    from klda.text.storage import is_corpus
+    from klda.text.text_settings import TextSettings
 
     check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)

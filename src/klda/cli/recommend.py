@@ -10,11 +10,11 @@ import typer
 
 from klda.advice.explanation import Action, Reason
 from klda.advice.proposal import Proposal
+from klda.baselines.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.cli import options as o
 from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar, say
-from klda.policies.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.types import Estimate
 
 if TYPE_CHECKING:
@@ -88,11 +88,11 @@ def recommend(
 ) -> None:
     """Say which keywords to use next: what to keep, add and drop, why, and how many posts it will cost."""
     from klda.cli.inputs import Reading, corpus_of_model, open_corpus
-    from klda.corpus.text import TextSettings
     from klda.errors import InputError
     from klda.policies.recommend import founding_setting
     from klda.policies.recommend import recommend as propose
     from klda.policies.registry import policy as named
+    from klda.text.text_settings import TextSettings
     from klda.types import Budget, KeywordSet
 
     current = parse_keywords(keywords)

@@ -12,7 +12,7 @@ from klda.advice.proposal import read_proposal
 from klda.cli.arguments import parse_keywords
 from klda.cli.options import Adjacent, OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
-from klda.policies.rules import PLATFORMS, Platform, Rules, platform_rules
+from klda.streams.platform_rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.types import KeywordSet
 
 PlatformName = StrEnum("PlatformName", {name.replace("-", "_"): name for name in PLATFORMS})  # type: ignore[misc]

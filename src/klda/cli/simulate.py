@@ -22,7 +22,7 @@ def simulate(
     output: OutputFormat = Format.table,
 ) -> None:
     """Write posts of a simulated world, with subjects that drift and one that emerges half-way."""
-    from klda.corpus.simulation import World, write
+    from klda.simulation import World, write
 
     world = World(weeks=weeks, posts_per_week=posts_per_week, seed=seed)
     with progress_bar(quiet=output is Format.json) as progress:

@@ -47,12 +47,12 @@ def train(
 ) -> None:
     """Train KLDA on a corpus; Ctrl-C keeps a checkpoint that --resume goes on from."""
     from klda.cli.inputs import remember_corpus
-    from klda.corpus.corpus import Corpus, every
-    from klda.corpus.shards import n_documents as count
     from klda.model.checkpoint import is_model
     from klda.model.klda import KLDA
     from klda.model.restarts import with_smaller_steps
     from klda.model.runs import has_begun, step_of
+    from klda.text.corpus import Corpus, every
+    from klda.text.shards import n_documents as count
 
     if not corpus.is_dir():
         what = "is a file" if corpus.exists() else "there is no such folder"
@@ -128,8 +128,8 @@ def train(
 
 def _check_words(folder: Path) -> None:
     """Refuses a corpus without a word that is frequent enough to learn, whichever engine would train on it."""
-    from klda.corpus.corpus import Corpus
-    from klda.corpus.shards import ShardedCorpus, is_sharded
+    from klda.text.corpus import Corpus
+    from klda.text.shards import ShardedCorpus, is_sharded
 
     corpus = ShardedCorpus.open(folder).shard(0) if is_sharded(folder) else Corpus.load(folder)
     if len(corpus.vocabulary) < 2:  # the placeholder alone

@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Documents, Ints, merged
-from klda.corpus.matching import Matcher
-from klda.corpus.posts import POST_SCHEMA, PostTable
-from klda.corpus.recode import frequent_vocabulary, recoded
-from klda.corpus.tokens import Pieces, cut
 from klda.errors import DataError
 from klda.policies.recommend import MIN_COUNT
+from klda.posts.schema import POST_SCHEMA, PostTable
+from klda.text.corpus import Corpus
+from klda.text.documents import Documents, Ints, merged
+from klda.text.matching import Matcher
+from klda.text.recode import frequent_vocabulary, recoded
+from klda.text.tokens import Pieces, cut
 from klda.types import KeywordSet
 
 MOST_WINDOWS = 16

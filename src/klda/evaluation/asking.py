@@ -9,12 +9,12 @@ import numpy as np
 
 from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
-from klda.corpus.corpus import Corpus
+from klda.baselines.places import USUAL_SOURCES
 from klda.evaluation.subjects import Subject
-from klda.policies.places import USUAL_SOURCES
 from klda.policies.recommend import recommend
 from klda.policies.registry import accepted
 from klda.policies.registry import policy as policy_named
+from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
 
 

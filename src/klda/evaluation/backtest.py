@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from klda.advice.policy import Policy
-from klda.corpus.corpus import Corpus
+from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import policy_of
@@ -27,7 +27,7 @@ from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, c
 from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth
-from klda.policies.viral import Viral
+from klda.text.corpus import Corpus
 from klda.types import Progress, silent
 
 Map = Callable[[Callable[["Task"], Plain], Iterable["Task"]], Iterable[Plain]]

@@ -14,14 +14,14 @@ import numpy as np
 
 from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
+from klda.arrays import Floats, Ints
+from klda.baselines.places import USUAL_SOURCES
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive, capped
 from klda.evaluation.asking import ask_next, policy_of
+from klda.evaluation.drift import FOUNDING_WINDOWS, subject_distance
 from klda.evaluation.oracle import best_keywords, best_single_keywords
 from klda.evaluation.subjects import Subject
-from klda.policies.places import USUAL_SOURCES
-from klda.selection.anchor import FOUNDING_WINDOWS, subject_distance
-from klda.selection.arrays import Floats, Ints
 from klda.types import Budget, KeywordSet
 
 NEXT_WEEK = {"labels-next-week": best_keywords, "labels-next-week-singly": best_single_keywords}

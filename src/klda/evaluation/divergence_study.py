@@ -15,12 +15,12 @@ import numpy as np
 from klda.advice.advise import KLDAPolicy
 from klda.advice.evidence import Evidence
 from klda.advice.situation import Situation
+from klda.arrays import Floats, Ints
+from klda.baselines.algorithm2 import extend
+from klda.baselines.counting import Counting
+from klda.baselines.divergences import DIVERGENCES
+from klda.baselines.scored import background_of
 from klda.evaluation.open_loop import Case
-from klda.policies.counting import Counting
-from klda.policies.scored import background_of
-from klda.selection.algorithm2 import extend
-from klda.selection.arrays import Floats, Ints
-from klda.selection.divergences import DIVERGENCES
 from klda.types import silent
 
 BASE = "kl"

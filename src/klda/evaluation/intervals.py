@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.selection.arrays import Floats
+from klda.arrays import Floats
 from klda.types import Estimate
 
 MOST_UNDEFINED = 0.05

@@ -15,15 +15,15 @@ import numpy as np
 
 from klda.advice.advise import with_room
 from klda.advice.policy import Policy
-from klda.corpus.corpus import Corpus
+from klda.baselines.candidates import assemble_candidates
+from klda.baselines.viral import Viral
 from klda.errors import DataError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import ask_next
 from klda.evaluation.closed_loop import ORACLES, STATIC, against_labels
 from klda.evaluation.oracle import best_keywords, best_single_keywords
 from klda.evaluation.subjects import Subject
-from klda.policies.candidates import assemble_candidates
-from klda.policies.viral import Viral
+from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
 
 REFERENCES = (STATIC, *ORACLES)

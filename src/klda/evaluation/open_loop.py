@@ -18,15 +18,15 @@ import numpy as np
 from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
-from klda.corpus.corpus import Corpus
-from klda.corpus.recode import recoded
+from klda.baselines.candidates import assemble_candidates
+from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.metrics import Agreement, keyword_level, set_level
 from klda.evaluation.subjects import Subject
 from klda.evaluation.truth import Ranking, Reading, Truth, TruthSettings, raw_ranking, top_lists
-from klda.policies.candidates import assemble_candidates
-from klda.policies.viral import Viral
+from klda.text.corpus import Corpus
+from klda.text.recode import recoded
 from klda.types import KeywordSet
 
 History = Literal["viral", "static", "full"]

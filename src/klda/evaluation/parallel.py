@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from klda.corpus.processes import spawned
+from klda.text.processes import spawned
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 

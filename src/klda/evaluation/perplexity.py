@@ -25,9 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from klda.advice.word_counts import word_counts
-from klda.corpus.corpus import Corpus
-from klda.corpus.recode import frequent_vocabulary, recoded
-from klda.corpus.text import TextSettings
+from klda.arrays import Floats
 from klda.errors import DataError
 from klda.evaluation.topic_quality import TopicQuality, topic_quality
 from klda.model.bags import Bags, document_of_entry, take
@@ -35,7 +33,9 @@ from klda.model.data import training_data
 from klda.model.klda import KLDA
 from klda.model.lda import LDA, fit_lda
 from klda.model.scores import completion_targets, may_be_hidden
-from klda.selection.arrays import Floats
+from klda.text.corpus import Corpus
+from klda.text.recode import frequent_vocabulary, recoded
+from klda.text.text_settings import TextSettings
 from klda.types import Progress, silent
 
 UNTRAINED, UNIGRAM, EARLIER, LAST, SAME = MODELS = ("untrained", "unigram", "klda", "lda-last", "lda-same")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from klda.arrays import Floats
 from klda.errors import DataError
 from klda.evaluation.divergence_study import CHANCE
 from klda.evaluation.intervals import Grid, interval
@@ -13,7 +14,6 @@ from klda.evaluation.perplexity import EARLIER, LAST, SAME, SCORES, UNIGRAM, UNT
 from klda.evaluation.result_cache import Plain
 from klda.evaluation.summary import mean, plain
 from klda.evaluation.tables import Cell, Table, paper_tables
-from klda.selection.arrays import Floats
 from klda.types import Estimate
 
 MODEL_NAMES = {

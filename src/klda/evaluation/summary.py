@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from klda.arrays import Floats
 from klda.evaluation.intervals import Grid, interval
 from klda.evaluation.metrics import skill
 from klda.evaluation.result_cache import Plain
-from klda.selection.arrays import Floats
 from klda.types import Estimate
 
 CHANCE = "random"

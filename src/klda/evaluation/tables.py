@@ -14,12 +14,12 @@ from math import isnan, nan
 import numpy as np
 import pyarrow as pa
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.encoding import encode
 from klda.evaluation.metrics import keyword_level, set_level
 from klda.evaluation.open_loop import Answer, Case
 from klda.evaluation.result_cache import Plain
 from klda.evaluation.truth import top_lists
+from klda.text.corpus import Corpus
+from klda.text.encoding import encode
 
 Cell = str | int | float | None | Mapping[str, float | None]
 """What a table shows; a mapping is an estimate with its interval, None is not known."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klda.arrays import Floats
 from klda.model.bags import Bags
 from klda.model.coherence import leading_npmi, leading_words, mean_of_pairs
-from klda.selection.arrays import Floats
 
 
 @dataclass(frozen=True)

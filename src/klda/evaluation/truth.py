@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.corpus.corpus import Corpus
+from klda.advice.frequency import frequencies
+from klda.advice.high_frequency import high_frequency_distance, high_frequency_threshold
+from klda.arrays import Bools, Floats, Ints
+from klda.baselines.algorithm2 import FREQUENCY_THRESHOLD, extend, rank_extensions
+from klda.baselines.divergences import divergence
 from klda.model.lda import mean_word_distribution
-from klda.selection.algorithm2 import FREQUENCY_THRESHOLD, extend, rank_extensions
-from klda.selection.arrays import Bools, Floats, Ints
-from klda.selection.divergences import divergence
-from klda.selection.frequency import frequencies
-from klda.selection.high_frequency import high_frequency_distance, high_frequency_threshold
+from klda.text.corpus import Corpus
 from klda.types import KeywordSet
 
 Ranking = Mapping[str, tuple[str, ...]]

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from klda.corpus.documents import Ints, Words, gather, offsets
+from klda.text.documents import Ints, Words, gather, offsets
 
 Floats = NDArray[np.float64]
 

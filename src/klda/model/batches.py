@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.corpus.documents import Ints, Words, gather, offsets, room
 from klda.model.bags import Floats
 from klda.model.data import TrainingData
 from klda.model.workers import ALONE, Workers
+from klda.text.documents import Ints, Words, gather, offsets, room
 
 
 @dataclass(frozen=True)

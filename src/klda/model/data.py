@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from klda.corpus.documents import BLOCK, Ints, Ragged, Words, chosen, gather, offsets, picked, room, runs, sums
 from klda.errors import SettingError
 from klda.model.bags import Floats
 from klda.model.workers import ALONE, Workers, place, total
+from klda.text.documents import BLOCK, Ints, Ragged, Words, chosen, gather, offsets, picked, room, runs, sums
 
 if TYPE_CHECKING:
-    from klda.corpus.corpus import Corpus
+    from klda.text.corpus import Corpus
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from klda.corpus.documents import Ints, Ragged, Words, gather, offsets
 from klda.errors import SettingError
 from klda.model import prior
 from klda.model.bags import Floats, TokenBags
+from klda.text.documents import Ints, Ragged, Words, gather, offsets
 
 TopicWordOf = Callable[[tuple[int, ...]], ArrayLike]
 """g: the topic-word matrix of a keyword set (columns, ascending). # → (K, V)"""

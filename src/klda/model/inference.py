@@ -10,9 +10,6 @@ import torch
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged
-from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
 from klda.model import prior, scores
 from klda.model.bags import Floats
@@ -22,6 +19,9 @@ from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
 from klda.model.settings import Settings
+from klda.text.corpus import Corpus
+from klda.text.documents import Ragged
+from klda.text.vocabulary import Vocabulary
 from klda.types import Keyword, KeywordSet, as_keywords
 
 Probabilities = NDArray[np.float32]

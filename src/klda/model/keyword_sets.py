@@ -16,9 +16,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from klda.corpus.documents import Ints, Words, gather, offsets
 from klda.model.batches import Batch
 from klda.model.networks import KeywordBags
+from klda.text.documents import Ints, Words, gather, offsets
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from klda.corpus.corpus import Corpus
 from klda.errors import DataError
 from klda.model import runs, saving, warm_start
 from klda.model.data import TrainingData, training_data
@@ -18,6 +17,7 @@ from klda.model.settings import Partition, Relaxation, Settings
 from klda.model.totals import totals
 from klda.model.trainer import Split, split
 from klda.model.workers import ALONE, Workers
+from klda.text.corpus import Corpus
 from klda.types import Progress, silent
 
 

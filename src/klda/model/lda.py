@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from klda.corpus.documents import Ints
 from klda.errors import DataError, SettingError
 from klda.model.bags import Bags, Floats, document_of_entry
 from klda.model.bound import terms
 from klda.model.coherence import coherence
 from klda.model.expectation import expectation
+from klda.text.documents import Ints
 from klda.types import Progress, silent
 
 with warnings.catch_warnings():  # its compiled types lack __module__, which Python deprecates on import

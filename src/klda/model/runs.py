@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from klda.corpus.vocabulary import Vocabulary
 from klda.errors import SettingError, TrainingError
 from klda.model import checkpoint as files
 from klda.model.data import TrainingData
@@ -22,6 +21,7 @@ from klda.model.settings import Settings
 from klda.model.trainer import Split, Trainer
 from klda.model.training_state import TrainingState
 from klda.model.workers import ALONE, Workers, in_step
+from klda.text.vocabulary import Vocabulary
 from klda.types import Keyword, KeywordSet, Progress, silent
 
 RUN = "checkpoint"

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import torch
 
-from klda.corpus.documents import Ragged
 from klda.errors import FormatError, SettingError
 from klda.model import checkpoint as files
 from klda.model import runs
@@ -18,6 +17,7 @@ from klda.model.inference import Fitted
 from klda.model.initialise import settings_of
 from klda.model.objective import initial_parameters
 from klda.model.settings import plain
+from klda.text.documents import Ragged
 
 _MODEL = "model"
 

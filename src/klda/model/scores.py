@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from klda.corpus.documents import Ints
 from klda.model.bags import Floats
 from klda.model.batches import Batch, make_batch
 from klda.model.data import TrainingData
@@ -21,6 +20,7 @@ from klda.model.objective import Explanation, Parameters, explain, row_keyword_l
 from klda.model.settings import Settings
 from klda.model.vocabulary_softmax import sets_at_once
 from klda.model.workers import ALONE, Workers, total
+from klda.text.documents import Ints
 
 CHUNK = 256
 """Documents scored at once; of their distinct keyword sets, times K · V, so many are held as `sets_at_once` says."""

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from klda.corpus.documents import room
 from klda.errors import DataError, DivergedError
 from klda.model import gibbs, prior
 from klda.model.bags import Floats
@@ -30,6 +29,7 @@ from klda.model.settings import Settings
 from klda.model.totals import totals
 from klda.model.training_state import PRETRAINING, TRAINING, TrainingState
 from klda.model.workers import ALONE, Draws, Workers, place, total
+from klda.text.documents import room
 from klda.types import Progress, silent
 
 DIVERGED = 3.0

@@ -16,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from klda.corpus.documents import offsets
 from klda.errors import KldaError
+from klda.text.documents import offsets
 
 Value = TypeVar("Value")
 

@@ -25,9 +25,9 @@ from klda.monitor.monitor import Monitor
 from klda.types import Progress, Window, silent
 
 if TYPE_CHECKING:  # what it takes to run one is loaded when one is run
-    from klda.corpus.corpus import Corpus
     from klda.evaluation.backtest import Task
     from klda.evaluation.subjects import Subject
+    from klda.text.corpus import Corpus
 
 DEFAULT = ("counting", "frequent", "random")
 MOST_WINDOWS = 26
@@ -162,9 +162,9 @@ def _cases(monitor: Monitor, request: Request, work: Path) -> list[Task]:
 
 def _corpus(monitor: Monitor, request: Request, windows: Sequence[Window], subject: Subject) -> Corpus:
     """All posts that are known of these windows, or for a closed loop those of the unfiltered sample."""
-    from klda.corpus.corpus import Corpus
     from klda.monitor.training_data import Both
     from klda.policies.recommend import MIN_COUNT
+    from klda.text.corpus import Corpus
 
     store, settings = monitor.posts(), monitor.settings
     sample = store.read(windows, sample=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from klda.sources.formats.outcome import Row
-from klda.sources.live import Collected, Deleted, Gap, Selection
+from klda.posts.formats.outcome import Row
+from klda.streams import Collected, Deleted, Gap, Selection
 
 MOST_EVENTS = 5_000
 MOST_CHARACTERS = 16_000_000

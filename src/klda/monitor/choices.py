@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as packed
 
 from klda.advice.advise import KLDAPolicy, advise
+from klda.advice.budget import Limits
 from klda.advice.choices import Choices
 from klda.advice.choose import Scores, covered_by
 from klda.advice.explanation import Finding
@@ -29,7 +30,6 @@ from klda.errors import DataError, FormatError, KldaError
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
 from klda.monitor.training_data import Learning, learning
-from klda.selection.budget import Limits
 from klda.store import SavedProposal
 from klda.types import Estimate, Keyword, KeywordSet, silent
 

@@ -25,11 +25,11 @@ from klda.monitor.reached import note_end, note_reached
 from klda.monitor.replay_clock import ByEventTime
 from klda.monitor.reports import withdraw_reports
 from klda.monitor.vacuum import forget, is_due
-from klda.sources.formats.outcome import batch_of
-from klda.sources.live import Filtered, Selection, Source
-from klda.sources.live import Gap as SourceGap
-from klda.sources.live.reconnect import MAX_WAIT
+from klda.posts.formats.outcome import batch_of
 from klda.store import Gap, PostStore
+from klda.streams import Filtered, Selection, Source
+from klda.streams import Gap as SourceGap
+from klda.streams.reconnect import MAX_WAIT
 from klda.types import KeywordSet, Progress, Window, silent
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from klda.corpus.tokens import normalise
+from klda.text.tokens import normalise
 
 ALIKE = 0.5
 """Texts that share this much of their runs of characters (Jaccard) are copies. One word in eight may be another."""

@@ -10,14 +10,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from klda.corpus.matching import Matcher
 from klda.errors import DataError, InputError, KldaError
 from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.rules import check_rules
 from klda.monitor.settings import Settings, resolved
-from klda.sources.live import Received, Source, source_of
 from klda.store import MonitorFolder, create_monitor
 from klda.store.records import now
+from klda.streams import Received, Source, source_of
+from klda.text.matching import Matcher
 
 
 def create(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from klda.corpus.matching import Matcher
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
 from klda.monitor.reached import collected_until
 from klda.monitor.rules import check_rules
 from klda.store import Decision, SavedProposal
+from klda.text.matching import Matcher
 from klda.types import KeywordSet
 
 AUTOMATIC = "automatic approval"

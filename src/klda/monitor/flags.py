@@ -13,11 +13,11 @@ import numpy as np
 
 from klda.advice.proposal import Proposal
 from klda.advice.word_counts import word_counts
-from klda.corpus.corpus import Corpus
+from klda.advice.word_distribution import from_counts
+from klda.arrays import Floats
+from klda.evaluation.drift import FOUNDING_WINDOWS, anchored_target, subject_distance
 from klda.monitor.copies import most_copies
-from klda.selection.anchor import FOUNDING_WINDOWS, anchored_target, subject_distance
-from klda.selection.arrays import Floats
-from klda.selection.word_distribution import from_counts
+from klda.text.corpus import Corpus
 from klda.types import Budget, Keyword, KeywordSet
 
 SMOOTHING = 100.0

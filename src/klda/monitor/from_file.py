@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from klda.corpus.matching import Matcher
 from klda.errors import DataError, KldaError
 from klda.monitor.close import close, closed
 from klda.monitor.collect import Collector
@@ -19,8 +18,9 @@ from klda.monitor.jobs import recorded
 from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.settings import Settings
 from klda.monitor.uploads import Preview, discard, file_of, preview
-from klda.sources.reader import read_posts
+from klda.posts.reader import read_posts
 from klda.store import MonitorFolder, create_monitor
+from klda.text.matching import Matcher
 from klda.types import Progress, silent
 
 SAMPLED = 200_000

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from klda.advice.advise import KLDAPolicy
 from klda.advice.prediction import STEP, one_thread, trained_somehow
-from klda.corpus.corpus import Corpus
-from klda.corpus.recode import most_frequent_vocabulary, recoded
-from klda.corpus.vocabulary import Vocabulary
 from klda.errors import FormatError
 from klda.monitor.model_files import drop_models
 from klda.monitor.monitor import Monitor
 from klda.store.layout import window_name
 from klda.store.schema import new_id
+from klda.text.corpus import Corpus
+from klda.text.recode import most_frequent_vocabulary, recoded
+from klda.text.vocabulary import Vocabulary
 from klda.types import Progress, Window
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from klda.corpus.posts import PostTable
-from klda.corpus.windows import Windowing
 from klda.errors import SettingError
 from klda.monitor.settings import Settings, from_environment, resolved
-from klda.sources.live import Source, source_of
-from klda.sources.live.replay import Replay
+from klda.posts.schema import PostTable
 from klda.store import MonitorFolder, PostStore, Records, open_monitor
 from klda.store.records import now
+from klda.streams import Source, source_of
+from klda.streams.replay import Replay
+from klda.text.windows import Windowing
 from klda.types import KeywordSet, Window
 
 MADE = "create"

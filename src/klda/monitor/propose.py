@@ -6,7 +6,6 @@ import inspect
 from typing import Any
 
 from klda.advice.policy import Policy
-from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError, SettingError
 from klda.monitor.choices import choices_of, save_choices
 from klda.monitor.close import close, closed
@@ -22,6 +21,7 @@ from klda.monitor.training_data import learning
 from klda.policies.recommend import recommend
 from klda.policies.registry import policy as policy_named
 from klda.store import SavedProposal
+from klda.text.vocabulary import Vocabulary
 from klda.types import KeywordSet, Progress, Window, silent
 
 

@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
-from klda.corpus.windows import Windowing
-from klda.sources.live import Burst, Event, Health, Received, Source
-from klda.sources.live.replay import Place
+from klda.streams import Burst, Event, Health, Received, Source
+from klda.streams.replay import Place
+from klda.text.windows import Windowing
 from klda.types import KeywordSet, Window
 
 

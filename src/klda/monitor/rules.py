@@ -5,7 +5,7 @@ from __future__ import annotations
 from klda.errors import SettingError
 from klda.monitor.monitor import Monitor
 from klda.monitor.settings import Settings
-from klda.policies.rules import PLATFORMS, Platform, Rules, hashtags, platform_rules
+from klda.streams.platform_rules import PLATFORMS, Platform, Rules, hashtags, platform_rules
 from klda.types import KeywordSet
 
 _PLATFORM: dict[str, Platform] = {"jetstream": "bluesky", "mastodon": "mastodon", "x": "x-v2"}

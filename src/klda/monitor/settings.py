@@ -12,13 +12,13 @@ import tomli_w
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from klda.advice.constants import FEWEST_POSTS
-from klda.corpus.text import TextSettings
-from klda.corpus.windows import Windowing, parse_length
+from klda.baselines.places import SIZE, USUAL_SOURCES, Place
 from klda.errors import KldaError, SettingError
-from klda.policies.places import SIZE, USUAL_SOURCES, Place
 from klda.policies.registry import check_name
 from klda.policies.registry import policy as policy_named
-from klda.sources.live import SOURCES
+from klda.streams import SOURCES
+from klda.text.text_settings import TextSettings
+from klda.text.windows import Windowing, parse_length
 from klda.types import Budget, KeywordSet
 
 Approval = Literal["manual", "auto"]

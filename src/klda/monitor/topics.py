@@ -15,16 +15,16 @@ import pyarrow as pa
 
 from klda.advice.prediction import ITERATIONS, N_WORDS, Expected, expected, train_model
 from klda.advice.topics import topics_of
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Documents
+from klda.arrays import Floats
 from klda.errors import DataError
 from klda.monitor.examples import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor
 from klda.monitor.reached import horizon
-from klda.selection.arrays import Floats
 from klda.store.tally import ALL
 from klda.store.topics import TopicExample, TopicOverTime, WindowTopics
+from klda.text.corpus import Corpus
+from klda.text.documents import Documents
 from klda.types import KeywordSet, Progress, Window, silent
 
 N_TOPICS = 6

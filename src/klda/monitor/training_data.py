@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged, merged
-from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
 from klda.store import PostStore, StoredPosts
+from klda.text.corpus import Corpus
+from klda.text.documents import Ragged, merged
+from klda.text.vocabulary import Vocabulary
 from klda.types import KeywordSet, Progress, Window, silent
 
 FEWEST_SAMPLED = 50

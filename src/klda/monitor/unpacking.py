@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from klda.errors import InputError
-from klda.sources.files import CHUNK, opened, unpacked
-from klda.sources.filetypes import FileType, file_type
-from klda.sources.formats.generic import resolve
-from klda.sources.parquet import BATCH_ROWS
+from klda.posts.files import CHUNK, opened, unpacked
+from klda.posts.filetypes import FileType, file_type
+from klda.posts.formats.generic import resolve
+from klda.posts.parquet import BATCH_ROWS
 
 MOST_UNPACKED = 8_000_000_000
 """Bytes that a packed file may unpack to."""

@@ -22,13 +22,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from klda.corpus.common_words import COMMON_WORDS
-from klda.corpus.languages import other_language
-from klda.corpus.posts import PostTable, from_batch
-from klda.corpus.text import TextSettings
 from klda.errors import DataError, InputError, MissingExtraError
 from klda.monitor.unpacking import check_size
-from klda.sources.reader import read_posts
+from klda.posts.reader import read_posts
+from klda.posts.schema import PostTable, from_batch
+from klda.text.common_words import COMMON_WORDS
+from klda.text.languages import other_language
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress, silent
 
 MOST_WAITING = 40
@@ -205,9 +205,9 @@ def _for_people(message: str, path: Path) -> str:
 
 def _suggested(posts: PostTable, language: str) -> tuple[str, ...]:
     """Nouns and hashtags that many posts share; words that any subject uses are left out."""
-    from klda.corpus.corpus import Corpus
-    from klda.corpus.documents import merged
-    from klda.policies.nouns import LONGEST, frequent_nouns
+    from klda.baselines.nouns import LONGEST, frequent_nouns
+    from klda.text.corpus import Corpus
+    from klda.text.documents import merged
 
     text = TextSettings(language=language)
     try:

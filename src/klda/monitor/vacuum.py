@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from klda.corpus.windows import parse_length
 from klda.monitor.backtest import sweep_backtests
 from klda.monitor.model_files import drop_models, sweep_models
 from klda.monitor.monitor import Monitor
@@ -18,6 +17,7 @@ from klda.monitor.reached import today
 from klda.monitor.reports import withdraw_reports
 from klda.store import PostStore
 from klda.store.posts import GRACE
+from klda.text.windows import parse_length
 from klda.types import Window
 
 ACTION = "vacuum"

@@ -12,10 +12,10 @@ from klda.advice.evidence import Evidence
 from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
+from klda.arrays import Floats, Ints
+from klda.baselines.ranked import Ranking, proposal_of
 from klda.errors import DataError, SettingError
-from klda.policies.ranked import Ranking, proposal_of
 from klda.policies.registry import policy
-from klda.selection.arrays import Floats, Ints
 from klda.types import Progress, silent
 
 FLATTENING = 60.0

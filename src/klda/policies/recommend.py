@@ -17,17 +17,17 @@ from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
 from klda.advice.spelling import no_post_has
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import merged
-from klda.corpus.posts import HasBatches, PostTable, unread
-from klda.corpus.text import TextSettings
-from klda.corpus.windows import Windowing
+from klda.baselines.candidates import Candidates, assemble_candidates
+from klda.baselines.places import SIZE, USUAL_SOURCES, Tagger
+from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
-from klda.policies.candidates import Candidates, assemble_candidates
-from klda.policies.places import SIZE, USUAL_SOURCES, Tagger
 from klda.policies.registry import accepted
 from klda.policies.registry import policy as policy_named
-from klda.policies.viral import Viral
+from klda.posts.schema import HasBatches, PostTable, unread
+from klda.text.corpus import Corpus
+from klda.text.documents import merged
+from klda.text.text_settings import TextSettings
+from klda.text.windows import Windowing
 from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent, whole_number
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def recommend(
     from `training`, another corpus or the folder of one, when the posts carry no counts of reposts; nouns are told by
     `tagger`, patterns of ours or spaCy.
 
-    >>> from klda.corpus.simulation import World
+    >>> from klda.simulation import World
     >>> advice = recommend(World(weeks=3, posts_per_week=400), ["horse", "race"], policy="counting", budget=4)
     >>> advice.policy, len(advice.next_keywords) <= 4
     ('counting', True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from klda.advice.proposal import Proposal
-from klda.corpus.corpus import Corpus
 from klda.report.content import Comparison, report_of
 from klda.report.html import write
 from klda.report.topics import topics_between
+from klda.text.corpus import Corpus
 from klda.types import Budget, Progress, silent
 
 

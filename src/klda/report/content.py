@@ -12,8 +12,8 @@ import numpy as np
 
 from klda.advice.proposal import Proposal
 from klda.advice.topics import TopicShare
-from klda.corpus.corpus import Corpus
 from klda.errors import DataError
+from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
 
 _NUMBER = re.compile(r"[-+−±]?[\d.,]+( ?%)?|–|-|")

@@ -8,9 +8,9 @@ from functools import lru_cache
 from math import isfinite
 
 from klda.advice.proposal import Proposal
-from klda.corpus.matching import Matcher
 from klda.errors import SettingError
 from klda.report.safe_text import visible
+from klda.text.matching import Matcher
 from klda.types import Budget, Estimate, Keyword, KeywordSet
 
 _AROUND_WORDS = re.compile(r"([#@]?\w(?:\S*\w)?)")

@@ -19,8 +19,8 @@ from klda.advice.prediction import (
 from klda.advice.proposal import Proposal
 from klda.advice.topics import TopicShare, compared, filled, topics_of
 from klda.advice.volume import Seen, patterns
-from klda.corpus.corpus import Corpus
 from klda.errors import TrainingError
+from klda.text.corpus import Corpus
 from klda.types import KeywordSet, Progress, silent
 
 

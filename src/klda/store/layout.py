@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from klda.corpus.posts import POST_SCHEMA
-from klda.corpus.windows import Windowing
 from klda.errors import DataError
+from klda.posts.schema import POST_SCHEMA
+from klda.text.windows import Windowing
 
 PARTITIONS = ("window", "sample")
 

@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable, write_deltalake
 
-from klda.corpus.windows import Windowing
 from klda.errors import StoreError
 from klda.store import commits
 from klda.store.commits import Change, Position
@@ -31,6 +30,7 @@ from klda.store.reading import StoredPosts, guarded
 from klda.store.recent import RecentIds, newest_ids
 from klda.store.table import FILE_BYTES, WRITER, files, open_table
 from klda.store.tally import TALLIED, Count, negative, tally
+from klda.text.windows import Windowing
 from klda.types import Window
 
 REMEMBERED = 100_000

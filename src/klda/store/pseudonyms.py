@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from klda.corpus.posts import POST_SCHEMA
 from klda.errors import StoreError
+from klda.posts.schema import POST_SCHEMA
 
 _HIDDEN = ("id", "author", "repost_of")
 _KEY_BYTES = 32

@@ -15,8 +15,8 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from deltalake.exceptions import DeltaError
 
-from klda.corpus.posts import BATCH_ROWS, POST_SCHEMA, PostTable
 from klda.errors import SettingError, StoreError
+from klda.posts.schema import BATCH_ROWS, POST_SCHEMA, PostTable
 from klda.store.layout import ROW_SCHEMA
 
 EXPORTED = pa.schema([*POST_SCHEMA, ROW_SCHEMA.field("keywords"), ROW_SCHEMA.field("window")])

@@ -17,11 +17,11 @@ from pydantic import (
     field_validator,
 )
 
-from klda.corpus.matching import Matcher
-from klda.corpus.windows import parse_length
 from klda.errors import KldaError
 from klda.monitor.settings import Approval, Settings
-from klda.sources.live.addresses import Resolve, resolved
+from klda.streams.addresses import Resolve, resolved
+from klda.text.matching import Matcher
+from klda.text.windows import parse_length
 from klda.types import KeywordSet
 from klda.web.problems import WrongFields
 from klda.web.safety.addresses import source_from_form

@@ -9,9 +9,9 @@ import pytest
 
 from klda.advice.choices import Choices, reselect, what_if
 from klda.advice.proposal import Proposal
-from klda.corpus.simulation import World
 from klda.errors import DataError, SettingError
 from klda.policies.recommend import recommend
+from klda.simulation import World
 from klda.types import Budget
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from klda.advice.budget import Limits
 from klda.advice.choose import Scores, covered_by, worth
 from klda.advice.constants import LEAST_KEPT, LEAST_RELEVANCE
-from klda.selection.budget import Limits
-from klda.selection.overlap import UnionVolume
+from klda.advice.overlap import UnionVolume
 from klda.types import Keyword
 
 

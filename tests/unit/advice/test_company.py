@@ -11,7 +11,7 @@ from klda import Corpus
 from klda.advice.company import company_of
 from klda.advice.constants import LEAST_COMPANY, MOST_COMPANY
 from klda.advice.terms import Terms, terms_of
-from klda.corpus.text import TextSettings
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Post
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)

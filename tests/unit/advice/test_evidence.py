@@ -11,7 +11,7 @@ from klda.advice.constants import FEWEST_OUTSIDE, THIN_POSTS
 from klda.advice.evidence import Evidence
 from klda.advice.volume import recent_spans
 from klda.types import KeywordSet
-from tests.unit.policies.few_posts import evidence_of, weekly
+from tests.unit.baselines.few_posts import evidence_of, weekly
 
 
 def filtered(n_sampled: int) -> Evidence:

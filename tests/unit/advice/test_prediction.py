@@ -18,12 +18,12 @@ from klda.advice.prediction import (
 )
 from klda.advice.situation import Situation
 from klda.advice.word_counts import keyword_word_counts, recency, word_counts
-from klda.corpus.corpus import Corpus
-from klda.corpus.simulation import World
 from klda.errors import DivergedError, TrainingError
 from klda.model.klda import KLDA
+from klda.simulation import World
+from klda.text.corpus import Corpus
 from klda.types import KeywordSet, Progress
-from tests.unit.policies.few_posts import weekly
+from tests.unit.baselines.few_posts import weekly
 
 
 @pytest.fixture(scope="module")

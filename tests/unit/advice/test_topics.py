@@ -11,9 +11,9 @@ from klda.advice.advise import KLDAPolicy
 from klda.advice.choices import Choices, Seen, topics_under, what_if
 from klda.advice.evidence import columns_of
 from klda.advice.situation import Situation
-from klda.corpus.corpus import Corpus
+from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
-from tests.unit.policies.few_posts import weekly
+from tests.unit.baselines.few_posts import weekly
 
 FARM = ["the tractor ploughs fields of wheat near the barn", "wheat and barley fields fill the barn with grain"]
 WARD = ["nurses staff the hospital ward at night", "the surgeon visits every hospital ward and its nurses"]

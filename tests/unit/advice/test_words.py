@@ -14,9 +14,9 @@ from klda.advice.features import CONTEXT, MEANING, NAMES, features_of
 from klda.advice.reasons import NOTES, SENTENCES, in_words, note
 from klda.advice.relevance import REGIMES, groups_known, relevance
 from klda.advice.terms import terms_of
-from klda.corpus.simulation import World
-from klda.corpus.text import TextSettings
-from klda.corpus.vectors import word_vectors
+from klda.simulation import World
+from klda.text.text_settings import TextSettings
+from klda.text.vectors import word_vectors
 from klda.types import Budget, KeywordSet, Post
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)

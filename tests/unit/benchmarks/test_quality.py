@@ -11,10 +11,10 @@ from benchmarks import quality
 from benchmarks.quality import _archives
 from benchmarks.quality_figures import closed_figures, labelled_figures, open_figures, shock_recall
 from benchmarks.quality_page import tables
-from klda.corpus.simulation import World, write
 from klda.errors import SettingError
 from klda.evaluation.asking import policy_of
 from klda.evaluation.subjects import Subject
+from klda.simulation import World, write
 from klda.types import KeywordSet
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from klda.cli.archives import Replay, open_replay
 from klda.cli.inputs import Reading
-from klda.corpus.posts import PostTable
-from klda.corpus.simulation import write
 from klda.errors import SettingError
 from klda.evaluation.backtest import BacktestSettings, tasks
 from klda.evaluation.subjects import Subject
+from klda.posts.schema import PostTable
+from klda.simulation import write
 from klda.types import KeywordSet, Post, silent
 
 HEALTH = Subject("health", KeywordSet.of("health"))

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from klda.cli.backtest import _print_closed, _print_labelled, _print_open, backtest
-from klda.corpus.simulation import World, write
+from klda.simulation import World, write
 
 JUDGED = ("recall", "precision", "f1", "retention", "novelty", "drift")
 LONG = "context-topical-pagerank"

@@ -7,9 +7,9 @@ import pytest
 
 from klda.cli.archives import open_replay
 from klda.cli.inputs import Reading, open_corpus
-from klda.corpus.text import TextSettings
 from klda.errors import DataError
 from klda.evaluation.subjects import Subject
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, silent
 
 HOSPITAL = KeywordSet.of("hospital")

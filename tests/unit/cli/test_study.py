@@ -10,13 +10,13 @@ from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_
 from klda.cli.inputs import Reading
 from klda.cli.output import estimate_text, print_table
 from klda.cli.study import study
-from klda.corpus.corpus import Corpus
-from klda.corpus.simulation import World
-from klda.corpus.simulation.files import write
 from klda.errors import SettingError
 from klda.evaluation import studies
 from klda.evaluation.archive import Archive
 from klda.evaluation.subjects import Subject
+from klda.simulation import World
+from klda.simulation.files import write
+from klda.text.corpus import Corpus
 from klda.types import KeywordSet, silent
 
 app = typer.Typer()

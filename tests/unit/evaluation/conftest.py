@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.simulation import World
 from klda.evaluation.archive import Archive
 from klda.evaluation.subjects import Subject
+from klda.simulation import World
+from klda.text.corpus import Corpus
 from klda.types import KeywordSet
 
 

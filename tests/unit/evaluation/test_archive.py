@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from klda.corpus.matching import Matcher
 from klda.evaluation.archive import capped
+from klda.text.matching import Matcher
 from klda.types import KeywordSet
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.posts import PostTable
-from klda.corpus.text import TextSettings
 from klda.evaluation.asking import policy_of
 from klda.evaluation.subjects import Subject
 from klda.policies.recommend import MIN_COUNT
+from klda.posts.schema import PostTable
+from klda.text.corpus import Corpus
+from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet
 
 VOTING = Subject("voting_by_mail", KeywordSet.of("ballot"))

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.evaluation import backtest as module
 from klda.evaluation.archive import Archive
@@ -17,6 +16,7 @@ from klda.evaluation.oracle import best_keywords
 from klda.evaluation.summary import closed_summary, open_summary
 from klda.evaluation.truth import Reading, Truth, TruthSettings, measure_truth, raw_ranking
 from klda.policies.registry import policy
+from klda.text.corpus import Corpus
 from klda.types import KeywordSet
 
 SETTINGS = BacktestSettings(

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from klda.baselines.divergences import DIVERGENCES
 from klda.evaluation.divergence_study import CHANCE, divergence_overlaps, mean_overlap, random_overlap
 from klda.evaluation.open_loop import open_loop_case
-from klda.selection.divergences import DIVERGENCES
 
 
 def test_the_lists_of_every_other_divergence_are_compared_with_those_of_kl(archive, health):

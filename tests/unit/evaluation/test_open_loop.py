@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from klda.corpus.posts import microseconds
 from klda.evaluation.open_loop import HISTORIES, Answer, open_loop_case, score
+from klda.posts.schema import microseconds
 
 WEEKS, TEST = 4, 6
 

@@ -5,9 +5,9 @@ from math import log
 import numpy as np
 import pytest
 
-from klda.corpus.documents import Documents, Ragged
 from klda.evaluation.topic_quality import topic_quality
 from klda.model.coherence import leading_npmi
+from klda.text.documents import Documents, Ragged
 
 
 def documents(lists):

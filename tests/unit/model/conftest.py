@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged
 from klda.model.klda import KLDA
+from klda.text.corpus import Corpus
+from klda.text.documents import Ragged
 from tests.unit.model.small import QUICK, corpus_of, random_data
 
 

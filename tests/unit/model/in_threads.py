@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from klda.corpus.corpus import Corpus
 from klda.model.data import recency_weights
 from klda.model.trainer import own_stretch
 from klda.model.workers import Workers
+from klda.text.corpus import Corpus
 
 
 class Table:

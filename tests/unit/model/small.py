@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import torch
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Documents, Ragged, offsets
-from klda.corpus.posts import PostTable, microseconds
-from klda.corpus.vocabulary import Vocabulary
 from klda.model.data import TrainingData
 from klda.model.objective import Parameters, initial_parameters
 from klda.model.settings import Settings
+from klda.posts.schema import PostTable, microseconds
+from klda.text.corpus import Corpus
+from klda.text.documents import Documents, Ragged, offsets
+from klda.text.vocabulary import Vocabulary
 from klda.types import KeywordSet, Post, Window
 
 QUICK = {

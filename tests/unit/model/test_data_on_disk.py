@@ -7,10 +7,6 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from klda.corpus import documents
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged, end_to_end, picked, sums
-from klda.corpus.simulation import World
 from klda.model import data as model_data
 from klda.model.batches import make_batch
 from klda.model.data import training_data
@@ -18,6 +14,10 @@ from klda.model.klda import KLDA
 from klda.model.runs import fingerprint
 from klda.model.settings import Settings
 from klda.model.trainer import split
+from klda.simulation import World
+from klda.text import documents
+from klda.text.corpus import Corpus
+from klda.text.documents import Ragged, end_to_end, picked, sums
 from klda.types import KeywordSet
 
 

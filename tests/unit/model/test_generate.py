@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from klda.corpus.documents import Ragged
 from klda.errors import SettingError
 from klda.model import prior
 from klda.model.bags import document_of_entry
 from klda.model.generate import Generated, blended_topics, generate
+from klda.text.documents import Ragged
 
 N_WORDS, N_TOPICS = 12, 2
 THETA = np.array([1.0, 0.0, -0.5])

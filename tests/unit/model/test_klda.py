@@ -12,11 +12,11 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Ragged
-from klda.corpus.vocabulary import PLACEHOLDER
 from klda.errors import DataError, SettingError, TrainingError
 from klda.model.klda import KLDA
+from klda.text.corpus import Corpus
+from klda.text.documents import Ragged
+from klda.text.vocabulary import PLACEHOLDER
 from tests.unit.model.small import QUICK, corpus_of, data_of, random_data
 
 

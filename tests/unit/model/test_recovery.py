@@ -9,13 +9,13 @@ import pytest
 import torch
 from scipy.optimize import linear_sum_assignment
 
-from klda.corpus.documents import Ragged
 from klda.model.data import TrainingData
 from klda.model.generate import blended_topics, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
 from klda.model.settings import Settings
 from klda.model.trainer import Trainer
+from klda.text.documents import Ragged
 from tests.unit.model.test_trainer import trainer_of
 
 N_WORDS, N_KEYWORDS, N_TOPICS = 500, 3, 3

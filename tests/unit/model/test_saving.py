@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from klda.corpus.corpus import Corpus
 from klda.errors import FormatError
 from klda.model import checkpoint
 from klda.model.klda import KLDA
+from klda.text.corpus import Corpus
 from tests.unit.model.small import QUICK
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from klda.corpus.documents import Ragged
 from klda.errors import SettingError
 from klda.model.data import TrainingData
 from klda.model.generate import generate
@@ -14,6 +13,7 @@ from klda.model.networks import KeywordBags
 from klda.model.scores import topic_shares
 from klda.model.settings import Settings
 from klda.model.trainer import Trainer, split
+from klda.text.documents import Ragged
 
 N_TOPICS, N_WORDS, N_KEYWORDS = 3, 60, 4
 SETTINGS = {

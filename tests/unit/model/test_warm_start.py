@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from klda.corpus.corpus import Corpus
 from klda.model import vocabulary_softmax, warm_start
 from klda.model.klda import KLDA
+from klda.text.corpus import Corpus
 from tests.unit.model.small import QUICK
 
 STILL = {"pretraining_iterations": 0, "max_iterations": 0, "held_out": 0}

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from klda.corpus.corpus import Corpus
-from klda.corpus.simulation import World
 from klda.errors import DataError, FormatError, TrainingError
 from klda.model import lda
 from klda.model.batches import DocumentSampler
@@ -17,6 +15,8 @@ from klda.model.data import TrainingData, training_data
 from klda.model.initialise import find_n_topics
 from klda.model.klda import KLDA
 from klda.model.workers import Workers, in_step
+from klda.simulation import World
+from klda.text.corpus import Corpus
 from klda.types import Post
 from tests.unit.model.in_threads import InThread, Table, own, together
 

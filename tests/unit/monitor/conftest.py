@@ -12,15 +12,15 @@ from typing import Any
 import orjson
 import pytest
 
-from klda.corpus.simulation import World, write
 from klda.monitor.close import close
 from klda.monitor.collect import Collector, Counts, collect
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.propose import propose
 from klda.monitor.settings import Settings
-from klda.sources.formats.outcome import Row
-from klda.sources.live import Burst, Event, Health, Received
+from klda.posts.formats.outcome import Row
+from klda.simulation import World, write
+from klda.streams import Burst, Event, Health, Received
 from klda.types import KeywordSet
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)

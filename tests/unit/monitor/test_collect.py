@@ -9,8 +9,8 @@ from klda.errors import KldaError, SettingError, SourceError, StoreError
 from klda.monitor.collect import Collector, collect
 from klda.monitor.monitor import Monitor
 from klda.monitor.overview import overview
-from klda.sources.formats.outcome import batch_of
-from klda.sources.live import Gap
+from klda.posts.formats.outcome import batch_of
+from klda.streams import Gap
 from klda.types import KeywordSet
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, gathered, received, row, stored
 

@@ -8,8 +8,8 @@ import klda.monitor.batch as batches
 from klda.advice.explanation import Example, Reason
 from klda.advice.proposal import Proposal
 from klda.monitor.monitor import Monitor
-from klda.sources.live import Deleted, Event, Received
 from klda.store import PostStore
+from klda.streams import Deleted, Event, Received
 from klda.types import Keyword, KeywordSet
 from tests.unit.monitor.conftest import Make, Scripted, gathered, received, row, stored
 

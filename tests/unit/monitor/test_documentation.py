@@ -7,7 +7,7 @@ from pathlib import Path
 
 from klda.cli.monitor import monitor
 from klda.monitor.settings import BudgetSettings, CandidateSettings, Settings, StorageSettings
-from klda.sources.live import SOURCES
+from klda.streams import SOURCES
 
 NOT_FOR_SETTINGS = {"backoff", "adjacent", "owner"}
 """What tests give, and what follows from the monitor."""

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from klda.advice.proposal import Proposal
-from klda.corpus.corpus import Corpus
-from klda.corpus.text import TextSettings
 from klda.monitor.flags import drift, flags
+from klda.text.corpus import Corpus
+from klda.text.text_settings import TextSettings
 from klda.types import Budget, Estimate, KeywordSet, Post
 from tests.unit.monitor.conftest import MONDAY
 

@@ -8,7 +8,7 @@ from klda.monitor.close import close, closed
 from klda.monitor.collect import collect
 from klda.monitor.forecast import with_forecast
 from klda.monitor.training_data import FEWEST_SAMPLED, learning
-from klda.sources.formats.outcome import Row
+from klda.posts.formats.outcome import Row
 from klda.types import Estimate, Keyword, KeywordSet
 from tests.unit.monitor.conftest import Make, row
 

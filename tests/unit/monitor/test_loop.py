@@ -25,7 +25,7 @@ from klda.monitor.propose import propose
 from klda.monitor.rules import rules
 from klda.monitor.run import turn
 from klda.policies.recommend import recommend
-from klda.sources.formats.outcome import Row
+from klda.posts.formats.outcome import Row
 from klda.types import KeywordSet
 from tests.unit.monitor.conftest import MONDAY, WEEK, WORDS, Make, row, weeks, write_posts
 

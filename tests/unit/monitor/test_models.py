@@ -16,7 +16,7 @@ from klda.monitor.model_files import sweep_models
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
 from klda.monitor.vacuum import vacuum
-from klda.sources.formats.outcome import Row
+from klda.posts.formats.outcome import Row
 from klda.store import SavedProposal
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row
 

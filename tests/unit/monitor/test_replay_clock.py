@@ -6,11 +6,11 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klda.corpus.posts import PostTable
-from klda.corpus.windows import Windowing
 from klda.monitor.replay_clock import ByEventTime
-from klda.sources.live import Burst, Received
-from klda.sources.live.replay import Replay
+from klda.posts.schema import PostTable
+from klda.streams import Burst, Received
+from klda.streams.replay import Replay
+from klda.text.windows import Windowing
 from klda.types import Post, Window
 from tests.unit.monitor.conftest import MONDAY
 

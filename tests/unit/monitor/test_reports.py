@@ -15,7 +15,7 @@ from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
 from klda.monitor.reports import withdraw_reports
 from klda.monitor.vacuum import vacuum
-from klda.sources.live import Deleted, Event
+from klda.streams import Deleted, Event
 from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
 
 WORDS = ["ward", "nurse", "patient", "visit", "night", "shift", "drug"]

@@ -14,9 +14,6 @@ from typer.testing import CliRunner
 
 from klda.advice.proposal import Proposal
 from klda.cli.app import app
-from klda.corpus.corpus import Corpus
-from klda.corpus.posts import from_batch
-from klda.corpus.simulation import World
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import policy_of
 from klda.evaluation.closed_loop import propose_next
@@ -24,8 +21,11 @@ from klda.evaluation.subjects import Subject
 from klda.monitor.close import close
 from klda.monitor.collect import collect
 from klda.monitor.propose import propose
-from klda.sources.formats.outcome import Row
-from klda.sources.reader import read_posts
+from klda.posts.formats.outcome import Row
+from klda.posts.reader import read_posts
+from klda.posts.schema import from_batch
+from klda.simulation import World
+from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, row, write_posts
 

@@ -7,7 +7,7 @@ import pytest
 from klda.errors import SettingError
 from klda.monitor.monitor import opened
 from klda.monitor.settings import Settings, from_environment, resolved
-from klda.sources.live import source_of
+from klda.streams import source_of
 from tests.unit.monitor.conftest import Make
 
 SMALL = {"subject": "health", "keywords": ["health", "drug"], "source": "jetstream"}

@@ -10,8 +10,8 @@ from klda.monitor.collect import Collector
 from klda.monitor.monitor import Monitor
 from klda.monitor.topics import learn_topics, topics_over_time
 from klda.monitor.volume_series import flow, now, yields
-from klda.sources.live import Deleted, Received
 from klda.store.topics import WindowTopics
+from klda.streams import Deleted, Received
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row
 
 WARD = "the hospital ward has beds and nurses tonight"

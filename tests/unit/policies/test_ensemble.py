@@ -7,7 +7,7 @@ from klda.advice.situation import Situation
 from klda.errors import DataError, SettingError
 from klda.policies.ensemble import Ensemble, fused
 from klda.policies.registry import policy
-from tests.unit.policies.few_posts import weekly
+from tests.unit.baselines.few_posts import weekly
 
 
 class Dumb:

@@ -8,9 +8,9 @@ import pytest
 from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
-from klda.corpus.corpus import Corpus
 from klda.errors import DataError, SettingError
 from klda.policies.registry import policies, policy
+from klda.text.corpus import Corpus
 from klda.types import Budget, Keyword, KeywordSet
 
 QUICK = {"klda": {"iterations": 5}, "klda-paper": {"pretraining": 5, "iterations": 0}}

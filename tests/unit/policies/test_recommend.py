@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from klda import KLDA, Corpus, read_posts, recommend
-from klda.corpus.simulation import World
-from klda.corpus.text import TextSettings
 from klda.errors import DataError, InputError, SettingError
 from klda.policies.recommend import MIN_COUNT
 from klda.policies.registry import policy
+from klda.simulation import World
+from klda.text.text_settings import TextSettings
 from klda.types import Budget, KeywordSet, Post
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)

@@ -9,14 +9,14 @@ import pytest
 
 from klda.advice.proposal import Proposal
 from klda.advice.topics import TopicShare
-from klda.corpus.corpus import Corpus
-from klda.corpus.documents import Documents, Ragged, offsets
-from klda.corpus.matching import Matcher
-from klda.corpus.posts import PostTable, microseconds
-from klda.corpus.vocabulary import Vocabulary
 from klda.errors import DataError
+from klda.posts.schema import PostTable, microseconds
 from klda.report.content import activity_in, report_of, word_changes
 from klda.report.topics import topics_between
+from klda.text.corpus import Corpus
+from klda.text.documents import Documents, Ragged, offsets
+from klda.text.matching import Matcher
+from klda.text.vocabulary import Vocabulary
 from klda.types import Budget, KeywordSet, Post, Window
 
 START = datetime(2026, 1, 5, tzinfo=UTC)

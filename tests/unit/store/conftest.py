@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from klda.corpus.posts import to_batch
-from klda.corpus.windows import Windowing
+from klda.posts.schema import to_batch
 from klda.store.database import Database
 from klda.store.posts import PostStore
 from klda.store.records import Records
+from klda.text.windows import Windowing
 from klda.types import Post
 from tests.unit.store import postgres
 

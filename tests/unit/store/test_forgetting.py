@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from klda.corpus.posts import to_batch
-from klda.corpus.windows import Windowing
+from klda.posts.schema import to_batch
 from klda.store.commits import Position
 from klda.store.posts import PostStore
 from klda.store.pseudonyms import Pseudonyms
+from klda.text.windows import Windowing
 from klda.types import Post
 from tests.unit.store.conftest import MONDAY, Add, files, ids, posts, reopened
 

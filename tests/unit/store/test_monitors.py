@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from klda.corpus.windows import Windowing
 from klda.errors import InputError, SettingError, StoreError
 from klda.store import create_monitor, list_monitors, open_monitor
+from klda.text.windows import Windowing
 from tests.unit.store.conftest import posts
 
 

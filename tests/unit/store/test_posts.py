@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from klda.corpus.posts import POST_SCHEMA, HasBatches, to_batch
-from klda.corpus.windows import Windowing
 from klda.errors import DataError, StoreError
+from klda.posts.schema import POST_SCHEMA, HasBatches, to_batch
 from klda.store.commits import Position
 from klda.store.posts import PostStore
+from klda.text.windows import Windowing
 from klda.types import Post
 from tests.unit.store.conftest import MONDAY, Add, ids, posts, reopened
 

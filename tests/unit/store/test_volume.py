@@ -9,12 +9,12 @@ from deltalake import DeltaTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klda.corpus.posts import to_batch
-from klda.corpus.windows import Windowing
+from klda.posts.schema import to_batch
 from klda.store.layout import rows
 from klda.store.posts import PostStore
 from klda.store.records import Records
 from klda.store.tally import ALL, negative, packed, tally, unpacked
+from klda.text.windows import Windowing
 from klda.types import Post
 from tests.unit.store.conftest import MONDAY, posts
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from klda.advice.explanation import Example, Reason
 from klda.advice.proposal import Proposal
-from klda.corpus.posts import to_batch
 from klda.monitor.close import close
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.settings import Settings
 from klda.monitor.topics import learn_topics
+from klda.posts.schema import to_batch
 from klda.store import Gap
 from klda.types import Estimate, Keyword, KeywordSet, Post
 

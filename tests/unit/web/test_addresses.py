@@ -8,7 +8,7 @@ from contextlib import aclosing
 import pytest
 
 from klda.errors import SettingError
-from klda.sources.live import source_of
+from klda.streams import source_of
 from klda.web.safety.addresses import source_from_form, token_variable
 
 

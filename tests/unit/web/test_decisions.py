@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from klda.advice.proposal import Proposal
-from klda.corpus.simulation import World, write
 from klda.monitor.choices import load_choices, save_choices
 from klda.monitor.from_file import create_from_upload, fill
 from klda.monitor.monitor import opened
+from klda.simulation import World, write
 from klda.types import KeywordSet
 from klda.web.pages.proposal import _frontier
 from klda.web.settings import StudioSettings

@@ -10,7 +10,7 @@ from klda.cli.monitor.options import HOME, Home, Name
 from klda.cli.options import OutputFormat
 from klda.cli.output import Format
 from klda.cli.rules import PlatformName, print_rules
-from klda.policies.rules import Platform
+from klda.streams.platform_rules import Platform
 
 
 def rules(

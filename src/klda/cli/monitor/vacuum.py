@@ -20,10 +20,10 @@ def vacuum(
     output: OutputFormat = Format.table,
 ) -> None:
     """Forget deleted posts and old windows; a running collector does it every day by itself."""
-    from klda.corpus.windows import parse_length
     from klda.errors import SettingError
     from klda.monitor.monitor import opened
     from klda.monitor.vacuum import vacuum as work
+    from klda.text.windows import parse_length
 
     if older_than is not None:
         try:

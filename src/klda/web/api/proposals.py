@@ -13,8 +13,8 @@ from klda.advice.explanation import Reason
 from klda.monitor.background import start
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import rules as monitor_rules
-from klda.policies.rules import Platform
 from klda.store import SavedProposal
+from klda.streams.platform_rules import Platform
 from klda.types import Budget, Estimate
 from klda.web.actions import MOST_NOTE, PROPOSAL, Verdict, decide, the_proposal, weighable
 from klda.web.api.jobs import answer_for

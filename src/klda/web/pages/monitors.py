@@ -9,8 +9,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
-from klda.corpus.languages import LANGUAGES
 from klda.monitor.overview import Overview, overview
+from klda.text.languages import LANGUAGES
 from klda.web.actions import make_monitor
 from klda.web.forms import MonitorForm, parsed
 from klda.web.problems import WrongFields

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Form, Path, Request, Response
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse
 
-from klda.corpus.languages import LANGUAGES
 from klda.errors import DataError, SettingError
 from klda.policies.registry import policies
+from klda.text.languages import LANGUAGES
 from klda.web.api.uploads import UploadForm, begin, seen
 from klda.web.forms import in_words
 from klda.web.problems import WrongFields

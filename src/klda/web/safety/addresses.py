@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from klda.errors import SettingError
-from klda.sources.live.addresses import Resolve, outside, resolved
+from klda.streams.addresses import Resolve, outside, resolved
 
 SCHEMES = {"jetstream": ("wss", "ws"), "mastodon": ("https",)}
 KINDS = ("jetstream", "mastodon", "x", "kafka")

@@ -1,0 +1,1 @@
+"""Every other way to propose keywords, and the paper's."""

@@ -1,0 +1,135 @@
+"""What the policies share that know each candidate's words: Algorithm 2's lists in place of the current one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from klda.advice.assemble import assemble
+from klda.advice.evidence import Evidence
+from klda.advice.proposal import Proposal
+from klda.advice.situation import Situation
+from klda.advice.word_counts import keyword_tokens, word_counts
+from klda.arrays import Floats, Ints
+from klda.baselines.algorithm2 import Extensions, extend, extend_scored
+from klda.baselines.findings import explain
+from klda.baselines.lists import fitting
+from klda.baselines.uncertainty import measured_smoothing
+from klda.text.corpus import Corpus
+from klda.types import Budget, Progress, silent
+
+
+@dataclass
+class ScoredPolicy:
+    """Proposes from a word distribution for every candidate; what differs between policies is how it is estimated.
+
+    Each current keyword gives way to the candidates that Algorithm 2 finds for it, `top` of them.
+    """
+
+    top: int = 2
+    divergence: str = "kl"
+
+    name = ""
+    scored_as_measured = True
+    """Whether scores are those expected under next window's sample size, rather than the estimates' own."""
+
+    @abstractmethod
+    def estimate(
+        self, evidence: Evidence, background: Floats, *, generator: np.random.Generator, progress: Progress
+    ) -> Floats:
+        """The words that each candidate is expected to bring in the next window. # (Q, V)"""
+
+    def propose(
+        self,
+        situation: Situation,
+        *,
+        generator: np.random.Generator,
+        progress: Progress = silent,
+    ) -> Proposal:
+        """The extensions of the current keywords in their place; the current list when there are none."""
+        evidence = Evidence.of(situation)
+        words = self.estimate(evidence, background_of(evidence.history), generator=generator, progress=progress)
+        found = self.extensions(evidence, words, generator)
+        return proposal_by_extensions(
+            self.name,
+            evidence,
+            situation.budget,
+            words,
+            found,
+            self.top,
+            divergence=self.divergence,
+            generator=generator,
+        )
+
+    def extensions(self, evidence: Evidence, words: Floats, generator: np.random.Generator) -> Extensions:
+        """The candidates that qualify to extend each current keyword, the best first."""
+        if not self.scored_as_measured:
+            return extend(words, evidence.frequency, evidence.current, top=None, divergence=self.divergence)
+        prior, strength = measured_smoothing(words.shape[1])
+        found, _ = extend_scored(
+            words,
+            evidence.frequency,
+            evidence.current,
+            keyword_tokens(evidence.last),
+            prior=prior,
+            strength=strength,
+            generator=generator,
+            top=None,
+            divergence=self.divergence,
+        )
+        return found
+
+
+def proposal_by_extensions(
+    name: str,
+    evidence: Evidence,
+    budget: Budget,
+    words: Floats,
+    found: Extensions,
+    top: int,
+    *,
+    divergence: str,
+    generator: np.random.Generator,
+) -> Proposal:
+    """The proposal of Algorithm 2: the first `top` extensions of each current keyword, as many as fit the budget."""
+    best = np.array(list(dict.fromkeys(int(j) for row in found.ranked for j in row[:top])), dtype=np.int64)
+    proposal = assemble(
+        name,
+        evidence,
+        chosen=fitting(evidence, budget, best if len(best) else evidence.current),
+        ranked=ranking(found),
+        per_keyword=extension_lists(evidence, found, top),
+        findings=explain(evidence, words, found, divergence=divergence, generator=generator),
+        notes=["No candidate qualifies to extend a current keyword, so the list stays."] if found.fell_back else [],
+    )
+    return replace(proposal, together=found.chance is not None)
+
+
+def background_of(history: Corpus) -> Floats:
+    """What all known posts say, those without a candidate included; never 0. # (V,)"""
+    said = word_counts(history) + np.bincount(
+        history.apart.words, weights=history.apart.counts, minlength=len(history.vocabulary)
+    )
+    return np.asarray((said + 1.0) / (said + 1.0).sum())
+
+
+def extension_lists(evidence: Evidence, extensions: Extensions, top: int) -> dict[str, tuple[str, ...]]:
+    """For each current keyword the `top` candidates that extend it."""
+    current = evidence.keywords(extensions.current)
+    return {k.text: evidence.keywords(row[:top]).texts for k, row in zip(current, extensions.ranked, strict=True)}
+
+
+def ranking(extensions: Extensions) -> Ints:
+    """All candidates: first those that extend a current keyword, by their best place in a list, then by divergence.
+
+    Where the chance to extend the list is known, by that alone.
+    """
+    nearest = extensions.divergence.min(axis=0)  # (Q,)
+    if extensions.chance is not None:
+        return np.lexsort((nearest, -extensions.chance))
+    place = np.full(len(nearest), np.inf)
+    for row in extensions.ranked:
+        place[row] = np.minimum(place[row], np.arange(len(row)))
+    return np.lexsort((nearest, place))

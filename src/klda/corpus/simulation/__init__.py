@@ -1,9 +1,0 @@
-"""A simulated firehose with known truth, of any size: for demonstrations, tests and benchmarks of scale."""
-
-from __future__ import annotations
-
-from klda.corpus.simulation.files import write
-from klda.corpus.simulation.subjects import Subject, Thread
-from klda.corpus.simulation.world import Emerging, World
-
-__all__ = ["Emerging", "Subject", "Thread", "World", "write"]

@@ -1,0 +1,246 @@
+"""Tables with foreign columns → the post table, a batch at a time.
+
+Columns of the natural types are converted whole; the values of any other column take the same way as those of a JSON
+record, so that the two agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from klda.posts.files import MAX_LINE
+from klda.posts.formats.generic import Columns, derived_id
+from klda.posts.formats.outcome import Bad
+from klda.posts.formats.values import as_count, as_flag, as_name, as_tags
+from klda.posts.reasons import (
+    INVALID_UTF8,
+    NO_ID,
+    NO_TEXT,
+    NO_TIME,
+    NUL_BYTES,
+    TIME_OUT_OF_RANGE,
+    TIME_WITHOUT_ZONE,
+    TOO_LONG,
+)
+from klda.posts.schema import POST_SCHEMA
+from klda.posts.times import EARLIEST, LATEST, parse_time
+
+Bools = NDArray[np.bool_]
+
+_STRING, _TIME, _TAGS = (POST_SCHEMA.field(name).type for name in ("id", "time", "hashtags"))
+_COUNTS = ("reposts", "likes", "replies", "quotes", "followers", "following", "author_posts", "author_likes")
+_WORDY = r"[^\s\v\x1c-\x1f\x{85}\p{Z}]"  # anything that str.isspace does not call space
+_TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+_EPOCH = datetime(1970, 1, 1)
+
+
+def to_posts(
+    batch: pa.RecordBatch, columns: Columns, zone: tzinfo | None = None
+) -> tuple[pa.RecordBatch, list[tuple[int, Bad]]]:
+    """The rows that are posts, in `POST_SCHEMA`, and the others by their position with what is wrong.
+
+    >>> rows = pa.RecordBatch.from_pylist([{"id": 1, "time": 1767607200, "text": "Hello"}, {"id": 2}])
+    >>> posts, bad = to_posts(rows, Columns(id="id", time="time", text="text"))
+    >>> posts.num_rows, bad[0][1].reason
+    (1, 'no text')
+    """
+    table = _Table(batch, columns)
+    text, author = table.strings("text", pa.large_string()), table.strings("author")
+    time, untimely = _times(table.column("time"), zone)
+    posts = pa.RecordBatch.from_arrays(
+        [
+            table.strings("id") if columns.id is not None else _derived_ids(time, author, text),
+            time,
+            text,
+            author,
+            table.strings("language"),
+            table.originals(),
+            table.tags(),
+            *map(table.counts, _COUNTS),
+            table.strings("label"),
+        ],
+        schema=POST_SCHEMA,
+    )
+    ids = posts.column("id")
+    problems = [  # in the order in which `checked` looks at a record
+        (table.broken, Bad(INVALID_UTF8)),
+        (_mask(ids.is_null()), Bad(NO_ID, "id")),
+        (_holding_nul(ids), Bad(NUL_BYTES, "id")),
+        (~_mask(pc.match_substring_regex(text, _WORDY)), Bad(NO_TEXT, "text")),
+        (_holding_nul(text), Bad(NUL_BYTES, "text")),
+        (_mask(pc.greater(pc.binary_length(text), MAX_LINE)), Bad(TOO_LONG, "text")),
+        *untimely,
+    ]
+    found: dict[int, Bad] = {}
+    for mask, bad in problems:
+        for row in np.flatnonzero(mask).tolist():
+            found.setdefault(row, bad)
+    if found:
+        good = np.ones(batch.num_rows, dtype=np.bool_)
+        good[list(found)] = False
+        posts = posts.filter(pa.array(good))
+    return posts, sorted(found.items(), key=lambda item: item[0])
+
+
+class _Table:
+    """A batch, asked for the fields of a post; `broken` marks the rows whose text is not UTF-8."""
+
+    def __init__(self, batch: pa.RecordBatch, columns: Columns) -> None:
+        self._batch, self._columns = batch, columns
+        self.broken: Bools = np.zeros(batch.num_rows, dtype=np.bool_)
+
+    def column(self, field: str) -> pa.Array:
+        """The column that holds a field; nulls where the file has none."""
+        name = getattr(self._columns, field)
+        if name is None:
+            return pa.nulls(self._batch.num_rows)
+        column = self._batch.column(self._batch.schema.names.index(name))
+        return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+    def strings(self, field: str, kind: pa.DataType = _STRING, keep_empty: bool = False) -> pa.Array:
+        """A column as text, null where it is empty."""
+        column = self.column(field)
+        if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+            column = column.view(pa.string() if pa.types.is_binary(column.type) else pa.large_string())
+        if pa.types.is_null(column.type):
+            return column.cast(kind)
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or _is_view(column.type)):
+            return _each(as_name if field != "text" else _no_text, column, kind)
+        column = column.cast(kind)
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            values = [_decoded(value) for value in column.cast(pa.large_binary()).to_pylist()]
+            self.broken |= np.array([value is None for value in values]) & _mask(column.is_valid())
+            column = pa.array(values, type=kind)
+        empty = pc.equal(pc.binary_length(column), 0)
+        if keep_empty or not pc.any(empty).as_py():
+            return column
+        return pc.if_else(empty, pa.scalar(None, kind), column)
+
+    def counts(self, field: str) -> pa.Array:
+        """A column as whole numbers."""
+        column = self.column(field)
+        if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
+            try:
+                return column.cast(pa.int64())
+            except pa.ArrowInvalid:  # numbers above 2⁶³
+                pass
+        return _each(as_count, column, pa.int64())
+
+    def tags(self) -> pa.Array:
+        """Hashtags as lists of words."""
+        column = self.column("hashtags")
+        if pa.types.is_null(column.type):
+            nothing = np.zeros(len(column) + 1, dtype=np.int32)
+            return pa.ListArray.from_arrays(nothing, pa.array([], type=_STRING))
+        return _each(as_tags, column, _TAGS)
+
+    def originals(self) -> pa.Array:
+        """What each row reposts: null for none, empty for unknown."""
+        known = self.strings("repost_of", keep_empty=self._columns.repost_of == "repost_of")
+        flags = self.column("is_repost")
+        if pa.types.is_null(flags.type):
+            return known
+        if not pa.types.is_boolean(flags.type):
+            flags = _each(as_flag, flags, pa.bool_())
+        unknown = pc.if_else(flags, pa.scalar("", _STRING), pa.scalar(None, _STRING))
+        return pc.coalesce(known, unknown)
+
+
+def _times(column: pa.Array, zone: tzinfo | None) -> tuple[pa.Array, list[tuple[Bools, Bad]]]:
+    """A column as UTC times, null where it cannot be, and which rows those are."""
+    kind = column.type
+    if pa.types.is_date(kind):
+        column, kind = column.cast(pa.timestamp("ms")), pa.timestamp("ms")
+    if not pa.types.is_timestamp(kind):
+        return _parsed_times(_values(column), zone)
+    ticks = column.cast(pa.int64()).fill_null(0).to_numpy()
+    per_second, missing = _TICKS[kind.unit], _mask(column.is_null())
+    inside = (ticks >= EARLIEST // 1_000_000 * per_second) & (ticks < LATEST // 1_000_000 * per_second)
+    ticks = np.where(inside, ticks, 0)
+    time = ticks // 1_000 if kind.unit == "ns" else ticks * (1_000_000 // per_second)
+    if kind.tz is None and zone is None:
+        return pa.nulls(len(column), _TIME), [
+            (missing, Bad(NO_TIME, "time")),
+            (~missing, Bad(TIME_WITHOUT_ZONE, "time")),
+        ]
+    if kind.tz is None:
+        local = [_EPOCH + timedelta(microseconds=value) for value in time.tolist()]
+        shown = [value if ok else None for value, ok in zip(local, inside & ~missing, strict=True)]
+        time = _parsed_times(shown, zone)[0].cast(pa.int64()).fill_null(0).to_numpy()
+    problems = [(missing, Bad(NO_TIME, "time")), (~inside, Bad(TIME_OUT_OF_RANGE, "time"))]
+    return pa.array(time, mask=missing | ~inside).cast(_TIME), problems
+
+
+def _parsed_times(values: list[Any], zone: tzinfo | None) -> tuple[pa.Array, list[tuple[Bools, Bad]]]:
+    """Times one by one, as they come in other formats."""
+    parsed = [parse_time(value, zone) for value in values]
+    problems: dict[str, tuple[Bools, Bad]] = {}
+    for row, time in enumerate(parsed):
+        if isinstance(time, Bad):
+            mask, _ = problems.setdefault(time.reason, (np.zeros(len(parsed), dtype=np.bool_), time))
+            mask[row] = True
+    good = pa.array([None if isinstance(time, Bad) else time for time in parsed], type=pa.int64())
+    return good.cast(_TIME), list(problems.values())
+
+
+def _derived_ids(time: pa.Array, author: pa.Array, text: pa.Array) -> pa.Array:
+    times = time.cast(pa.int64()).to_pylist()
+    return pa.array(map(derived_id, times, author.to_pylist(), text.to_pylist()), type=_STRING)
+
+
+def _each(convert: Callable[[object], object], column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return pa.array([convert(value) for value in _values(column)], type=kind)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """The values of a column as Python objects; None for those that Python cannot hold."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError):
+        values = [_value(scalar) for scalar in column]
+    return values
+
+
+def _value(scalar: pa.Scalar) -> Any:
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _no_text(_: object) -> None:
+    """Numbers and nested values are not text."""
+
+
+def _decoded(value: bytes | None) -> str | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string_view(kind))
+
+
+def _holding_nul(column: pa.Array) -> Bools:
+    """Which values hold a zero byte; the whole buffer is looked at first, since hardly ever one does."""
+    data = column.buffers()[2]
+    if data is None or np.frombuffer(data, dtype=np.uint8).all():
+        return np.zeros(len(column), dtype=np.bool_)
+    return _mask(pc.match_substring(column, "\0"))
+
+
+def _mask(column: pa.Array) -> Bools:
+    """A column of booleans as an array; null is False."""
+    mask: Bools = column.fill_null(False).to_numpy(zero_copy_only=False)
+    return mask

@@ -1,0 +1,248 @@
+"""`read_posts`: one door for the files of every platform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import tzinfo
+from pathlib import Path
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from klda.errors import SettingError
+from klda.posts.columnar import to_posts
+from klda.posts.csv_rows import csv_outcomes
+from klda.posts.dedup import SeenIds
+from klda.posts.files import PathLike, Stream, find_files, json_values, lines, opened, unpacked
+from klda.posts.filetypes import FileType, Source, header_of, recognised
+from klda.posts.formats.generic import Columns, Mapped, as_mapping
+from klda.posts.formats.outcome import Bad, Outcome, Row, batch_of
+from klda.posts.frames import Frame, frame_batches, frame_source
+from klda.posts.json_lines import json_outcomes
+from klda.posts.language_detection import detect, primary
+from klda.posts.parquet import parquet_batches
+from klda.posts.reasons import FOREIGN_FILE, LANGUAGE
+from klda.posts.report import ReadLog, ReadReport
+from klda.posts.schema import BATCH_ROWS, from_batch
+from klda.types import Post, Progress, silent
+
+STAGE = "read posts"
+_BATCH_CHARACTERS = 32_000_000
+
+
+def read_posts(
+    path_or_paths: PathLike | Iterable[PathLike] | Frame,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    reposts: Literal["keep", "drop"] = "keep",
+    strict: bool = False,
+    languages: str | Collection[str] | None = None,
+    timezone: str | tzinfo | None = None,
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> PostReader:
+    """A reader over the posts in these files and folders, in the order given, or in a frame of pandas, Polars or Arrow.
+
+    Nothing is read before it is iterated.
+
+    Formats are told by content: X API v1.1 and v2, Bluesky Jetstream, Mastodon, and plain columns under their usual
+    names, in JSON lines, JSON, CSV or Parquet, packed with gzip or Zstandard or not. Duplicated ids are dropped.
+
+    mapping: {field of Post: column of the file}, for foreign names; `is_repost` may name a yes/no column. With it,
+        every record is read as plain columns. Dotted names lead into nested JSON.
+    reposts: whether posts that only pass another one on are kept or dropped.
+    strict: whether a bad record raises InputError instead of being counted.
+    languages: keep only posts in these; where a post does not state its language, it is guessed from the text.
+    timezone: the zone of times that state none, such as "Europe/Berlin".
+    memory: bytes that ids met before may take; beyond, they lie in a temporary file. Without a limit, 13 bytes each.
+    progress: told the bytes read, of all bytes, with the lines and posts so far.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+    ...     _ = file.write(b'{"id": 1, "time": "2026-01-05T10:00:00Z", "text": "Hello"}\\n{"id": 2')
+    ...     file.flush()
+    ...     reader = read_posts(file.name)
+    ...     [post.text for post in reader], reader.report.lines, dict(reader.report.bad)
+    (['Hello'], 2, {'broken JSON': 1})
+    """
+    if reposts not in ("keep", "drop"):
+        raise SettingError(f'reposts must be "keep" or "drop", got {reposts!r}')
+    mapped, zone = as_mapping(mapping), _zone(timezone)
+    return PostReader(
+        [frame_source(path_or_paths, mapped, zone)]
+        if isinstance(path_or_paths, Frame)
+        else [recognised(path, named, mapped) for path, named in find_files(path_or_paths)],
+        mapped,
+        reposts == "drop",
+        strict,
+        _language_codes(languages),
+        zone,
+        progress,
+        memory,
+    )
+
+
+class PostReader:
+    """An iterable of `Post`, and of record batches for those in a hurry. Each pass reads the files anew."""
+
+    def __init__(
+        self,
+        sources: list[Source],
+        mapping: Mapped,
+        drop_reposts: bool,
+        strict: bool,
+        languages: frozenset[str],
+        zone: tzinfo | None,
+        progress: Progress,
+        memory: int | None = None,
+    ) -> None:
+        self._sources, self._mapping, self._zone = sources, mapping, zone
+        self._drop_reposts, self._strict, self._languages = drop_reposts, strict, languages
+        self._progress, self._memory = progress, memory
+        self._log = ReadLog()
+
+    def __repr__(self) -> str:
+        names = [str(source.path) for source in self._sources[:3]]
+        more = f" and {len(self._sources) - 3:,} more" if len(self._sources) > 3 else ""
+        return f"<PostReader of {', '.join(names) or 'no file'}{more}>"
+
+    @property
+    def report(self) -> ReadReport:
+        """What became of the records so far, in the latest pass."""
+        return self._log.snapshot()
+
+    def __iter__(self) -> Iterator[Post]:
+        for batch in self.batches():
+            yield from from_batch(batch)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The posts as record batches in `POST_SCHEMA`."""
+        log = self._log = ReadLog(self._strict)
+        seen = SeenIds(self._memory)
+        total = sum(source.size for source in self._sources)
+        done = 0
+        for source in self._sources:
+            for position, batch in self._read(source, log):
+                posts = self._wanted(batch, log)
+                fresh = seen.add(posts.column("id"))
+                log.duplicates += int(fresh.size - fresh.sum())
+                posts = _only(posts, fresh)
+                log.posts += posts.num_rows
+                self._progress(STAGE, done + position, total, lines=log.lines, posts=log.posts)
+                if posts.num_rows:
+                    yield posts
+            done += source.size
+        self._progress(STAGE, total, total, lines=log.lines, posts=log.posts)
+
+    def _read(self, source: Source, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Everything in a file that is a post, with how many bytes of the file were read."""
+        columns = source.columns or Columns()
+        if source.frame is not None:
+            yield from self._read_columns(source, columns, frame_batches(source.frame, columns), log)
+        elif source.type is FileType.PARQUET:
+            with unpacked(source.path) as plain:
+                yield from self._read_columns(source, columns, parquet_batches(plain, columns), log)
+        elif source.type is None:
+            log.lines += 1
+            log.skipped[FOREIGN_FILE] += 1
+        elif source.type is not FileType.EMPTY:
+            with opened(source.path) as stream:
+                yield from self._pack(source.path, self._outcomes(source, stream), log, lambda: stream.position)
+
+    def _outcomes(self, source: Source, stream: Stream) -> Iterator[tuple[int, Outcome]]:
+        if source.columns is None:
+            cut = json_values if source.type is FileType.VALUES else lines
+            return json_outcomes(cut(stream), self._mapping, self._zone)
+        rows = lines(stream)
+        names, delimiter = header_of(rows, self._mapping)
+        return csv_outcomes(rows, names, delimiter, source.columns, self._zone)
+
+    def _pack(
+        self, path: Path, outcomes: Iterator[tuple[int, Outcome]], log: ReadLog, position: Callable[[], int]
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Outcomes as batches of posts; the others are counted. What came before a fatal record is handed out first."""
+        rows: list[Row] = []
+        characters = 0
+        for number, outcome in outcomes:
+            if isinstance(outcome, Row):
+                log.lines += 1
+                rows.append(outcome)
+                characters += len(outcome.text)
+                if len(rows) == BATCH_ROWS or characters > _BATCH_CHARACTERS:
+                    yield position(), batch_of(rows)
+                    rows, characters = [], 0
+            elif isinstance(outcome, Bad):
+                if self._strict:
+                    yield position(), batch_of(rows)
+                log.lines += 1
+                log.reject(path, number, outcome)
+            else:
+                log.lines += 1
+                log.skipped[outcome.reason] += 1
+        yield position(), batch_of(rows)
+
+    def _read_columns(
+        self, source: Source, columns: Columns, batches: Iterable[tuple[float, pa.RecordBatch | Bad]], log: ReadLog
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        before = 0
+        for share, batch in batches:
+            position = int(share * source.size)
+            if isinstance(batch, Bad):
+                log.lines += 1
+                log.reject(source.path, before + 1, batch)
+                return
+            posts, bad = to_posts(batch, columns, self._zone)
+            if bad and self._strict:
+                bad = bad[:1]
+                log.lines += (good := bad[0][0])
+                yield position, posts.slice(0, good)
+                log.lines += 1
+            else:
+                log.lines += batch.num_rows
+            for row, problem in bad:
+                log.reject(source.path, before + row + 1, problem)
+            before += batch.num_rows
+            yield position, posts
+
+    def _wanted(self, posts: pa.RecordBatch, log: ReadLog) -> pa.RecordBatch:
+        """The posts without dropped reposts and other languages, which are counted."""
+        if self._drop_reposts:
+            original = posts.column("repost_of")
+            log.reposts_dropped += len(original) - original.null_count
+            posts = _only(posts, np.asarray(original.is_null()))
+        if self._languages:
+            spoken = np.array([code in self._languages for code in _languages_of(posts)], dtype=np.bool_)
+            if not spoken.all():
+                log.skipped[LANGUAGE] += int((~spoken).sum())
+            posts = _only(posts, spoken)
+        return posts
+
+
+def _only(posts: pa.RecordBatch, mask: NDArray[np.bool_]) -> pa.RecordBatch:
+    return posts if mask.all() else posts.filter(pa.array(mask))
+
+
+def _languages_of(posts: pa.RecordBatch) -> Iterator[str | None]:
+    """The language of each post: the stated one, or else a guess."""
+    stated = map(primary, posts.column("language").to_pylist())
+    for code, text in zip(stated, posts.column("text"), strict=True):
+        yield code or detect(text.as_py())
+
+
+def _language_codes(languages: str | Collection[str] | None) -> frozenset[str]:
+    codes = frozenset(map(primary, [languages] if isinstance(languages, str) else languages or ()))
+    if None in codes:
+        raise SettingError(f"languages={languages!r}: use codes such as en, de or pt-BR")
+    return frozenset(code for code in codes if code)
+
+
+def _zone(timezone: str | tzinfo | None) -> tzinfo | None:
+    if not isinstance(timezone, str):
+        return timezone
+    try:
+        return ZoneInfo(timezone)
+    except (ValueError, OSError, KeyError) as error:
+        raise SettingError(f"timezone={timezone!r} is not known; use a name such as Europe/Berlin or UTC") from error

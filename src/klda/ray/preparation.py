@@ -1,0 +1,251 @@
+"""Preparation on Ray Data: files of posts → a corpus in shards, on all nodes of a cluster.
+
+Tasks read files and cut the posts into parts on the shared disk; ids that occur in several files are found by a
+distributed aggregation; tasks turn parts into local shards; a second aggregation counts the words of all; tasks number
+every shard's words anew. Only paths and counts travel, so a lost node costs the tasks that it was at.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import ray.data
+from ray.data.context import DataContext, ShuffleStrategy
+from ray.exceptions import RayError
+
+from klda.posts.schema import PostTable
+from klda.ray.listing import SourceFile, grouped, on_this_machine
+from klda.ray.tasks import own_error, task_map
+from klda.text import storage
+from klda.text.merging import frequent_words, vocabulary_of, word_counts
+from klda.text.out_of_core import MOST_TEXT, make_part, spilled
+from klda.text.shards import VOCABULARY, ShardedCorpus, assemble
+from klda.text.text_settings import TextSettings
+from klda.text.vocabulary import Vocabulary
+from klda.text.windows import Windowing
+from klda.types import KeywordSet, Progress, silent
+
+BUCKETS = 64
+"""Words and ids are counted in so many parts, each by one task."""
+
+
+class ReportedPosts(Protocol):
+    """Posts of some files, and what became of their lines."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yields the posts."""
+        ...
+
+    @property
+    def report(self) -> Any:
+        """What was read so far; can be pickled."""
+        ...
+
+
+Read = Callable[[Sequence[tuple[Path, bool]]], ReportedPosts]
+"""Reads files, each with whether the user named it; must be picklable."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A corpus in shards, and what became of the files that it was made from."""
+
+    corpus: ShardedCorpus | None
+    """None where the files have no post: the reports say why."""
+    reports: list[Any]
+    duplicates: int
+    """Posts dropped because a file read earlier has them, beyond those that reports count."""
+
+
+def prepare(
+    files: Sequence[SourceFile],
+    read: Read,
+    keywords: KeywordSet,
+    folder: Path,
+    *,
+    candidates: KeywordSet | None = None,
+    window: str | Windowing = "7d",
+    settings: TextSettings | None = None,
+    adjacent: bool = False,
+    stem_keywords: bool = False,
+    history: Sequence[KeywordSet] | None = None,
+    text_bytes: int = MOST_TEXT,
+    progress: Progress = silent,
+) -> Prepared:
+    """Writes the corpus of these files to a folder of shards that all nodes see; it equals the one made locally.
+
+    A shard has about so many bytes of text. Ray must be connected.
+    """
+    settings = settings or TextSettings()
+    folder = folder.resolve()
+    storage.check_free(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _set_up()
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-parts-", dir=folder.parent) as work:
+        try:
+            groups = list(enumerate(grouped(files)))
+            cut = _rows(groups, partial(_cut, read=read, work=Path(work), text_bytes=text_bytes))
+            cut.sort(key=lambda row: (row["group"], row["part"]))
+            progress("read", len(files), len(files))
+            reports = [pickle.loads(row["report"]) for row in cut if row["report"]]  # noqa: S301  our own tasks' work
+            paths = [Path(row["path"]) for row in cut if row["rows"]]
+            if not paths:
+                return Prepared(None, reports, 0)
+            repeated = (
+                _repeated(paths) if len(groups) > 1 else pl.DataFrame(schema={"id": pl.String, "first": pl.Int64})
+            )
+            make = partial(
+                make_part,
+                keywords=keywords,
+                candidates=candidates,
+                window=window,
+                settings=settings,
+                adjacent=adjacent,
+            )
+            made = _rows(list(enumerate(paths)), partial(_make, make=make, repeated=repeated))
+            made.sort(key=lambda row: row["number"])
+            progress("prepare", sum(row["rows"] for row in made))
+            parts = [Path(row["path"]) for row in made if row["rows"]]
+            words = _words(parts, settings)  # the first of all posts is kept, so there is a part
+        except RayError as error:
+            raise own_error(error) from error
+        corpus = assemble(
+            parts,
+            folder,
+            settings,
+            history=history,
+            stem_keywords=stem_keywords,
+            vocabulary=words,
+            map_tasks=task_map(ordered=True),
+            progress=progress,
+        )
+    return Prepared(corpus, reports, sum(row["dropped"] for row in made))
+
+
+def _set_up() -> None:
+    """How Ray Data is used here: quietly, and with shuffles made of tasks, which survive the loss of a node."""
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = DataContext.get_current()
+    context.shuffle_strategy = ShuffleStrategy.SORT_SHUFFLE_PULL_BASED
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+
+
+def _dataset(items: Sequence[tuple[int, Any]]) -> ray.data.Dataset:
+    """Numbered items, each for a task of its own."""
+    rows = [{"item": pickle.dumps(item)} for item in items]
+    return ray.data.from_items(rows, override_num_blocks=len(rows))
+
+
+def _rows(items: Sequence[tuple[int, Any]], function: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The rows that a function gives for each numbered item, in whatever order."""
+    if not items:  # Ray Data makes no dataset of nothing
+        return []
+    rows: list[dict[str, Any]] = _dataset(items).flat_map(partial(_flat, function=function)).take_all()
+    return rows
+
+
+def _flat(row: dict[str, Any], function: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    pa.set_cpu_count(1)
+    return function(*pickle.loads(row["item"]))  # noqa: S301  `_dataset` made it
+
+
+def _cut(number: int, files: list[SourceFile], read: Read, work: Path, text_bytes: int) -> list[dict[str, Any]]:
+    """Reads a group of files and cuts their posts into parts on disk; a second try has a folder of its own."""
+    folder = work / f"{number:05d}-{uuid4().hex}"
+    folder.mkdir()
+    with on_this_machine(files) as here:
+        posts = read(here)
+        parts = [
+            {"group": number, "part": part, "path": str(path), "rows": rows, "report": b""}
+            for part, (path, rows) in enumerate(spilled(posts, folder, text_bytes))
+        ]
+        summary = {"group": number, "part": -1, "path": "", "rows": 0, "report": pickle.dumps(posts.report)}
+        return [summary, *parts]
+
+
+def _make(number: int, path: Path, make: Callable[[Path, Path], None], repeated: pl.DataFrame) -> list[dict[str, Any]]:
+    """Turns a part into a local shard, without the posts that an earlier part has."""
+    folder = path.parent / f"{path.stem}-{uuid4().hex}"
+    table = PostTable.open(path).table
+    kept = table.filter(_first_here(table, number, repeated)) if len(repeated) else table
+    if len(kept) < len(table):
+        path = folder.with_suffix(".arrow")
+        PostTable(kept).save(path)
+    if len(kept):
+        make(path, folder)
+    return [{"number": number, "path": str(folder), "rows": len(kept), "dropped": len(table) - len(kept)}]
+
+
+def _first_here(table: pa.Table, number: int, repeated: pl.DataFrame) -> pa.Array:
+    """Which posts of a part no earlier one has."""
+    ids = pl.DataFrame({"id": pl.Series(table.column("id").combine_chunks())})
+    first = ids.join(repeated, on="id", how="left", maintain_order="left")["first"]
+    return pa.array((first.is_null() | (first == number)).fill_null(True).to_numpy())
+
+
+def _repeated(paths: Sequence[Path]) -> pl.DataFrame:
+    """Ids that more than one part has, and the first part that has each."""
+
+    def ids(row: pa.Table) -> Iterator[pa.Table]:
+        for number, path in map(pickle.loads, row.column("item").to_pylist()):
+            found = PostTable.open(path).table.column("id").combine_chunks()
+            yield _in_buckets(pl.DataFrame({"id": pl.Series(found), "part": number}), "id")
+
+    def first(bucket: pa.Table) -> pa.Table:
+        parts = pl.DataFrame(bucket).group_by("id").agg(first=pl.col("part").min(), n=pl.len())
+        return _arrow(parts.filter(pl.col("n") > 1).select("id", "first"))
+
+    return _by_bucket(list(enumerate(paths)), ids, first)
+
+
+def _words(parts: Sequence[Path], settings: TextSettings) -> tuple[Vocabulary, int]:
+    """The vocabulary of all parts, and how many distinct words they have."""
+
+    def counts(row: pa.Table) -> Iterator[pa.Table]:
+        for _, path in map(pickle.loads, row.column("item").to_pylist()):
+            yield _in_buckets(word_counts(path / VOCABULARY), "word")
+
+    def frequent(bucket: pa.Table) -> pa.Table:
+        words, n_distinct = frequent_words(pl.DataFrame(bucket), settings.min_count)
+        number = pl.DataFrame({"word": [""], "form": [""], "count": [n_distinct]})  # a word is never empty
+        return _arrow(pl.concat([words.select("word", "form", "count"), number]))
+
+    found = _by_bucket(list(enumerate(parts)), counts, frequent)
+    is_word = pl.col("word") != ""
+    vocabulary, _ = vocabulary_of(found.filter(is_word), settings)
+    return vocabulary, int(found.filter(~is_word)["count"].sum())
+
+
+def _by_bucket(
+    items: Sequence[tuple[int, Any]],
+    rows: Callable[[pa.Table], Iterator[pa.Table]],
+    aggregate: Callable[[pa.Table], pa.Table],
+) -> pl.DataFrame:
+    """What an aggregate gives of the rows of all items, bucket by bucket."""
+    shuffled = _dataset(items).map_batches(rows, batch_size=1, batch_format="pyarrow").groupby("bucket")
+    tables = shuffled.map_groups(aggregate, batch_format="pyarrow").iter_batches(
+        batch_size=None, batch_format="pyarrow"
+    )
+    return pl.concat([pl.DataFrame(table) for table in tables])
+
+
+def _in_buckets(rows: pl.DataFrame, key: str) -> pa.Table:
+    """The rows with a bucket each, the same for the same key on every machine."""
+    hashed = pd.util.hash_array(rows[key].to_numpy().astype(object), categorize=False) % BUCKETS
+    return _arrow(rows.with_columns(bucket=pl.Series(hashed.astype("int64"))))
+
+
+def _arrow(rows: pl.DataFrame) -> pa.Table:
+    return rows.to_arrow(compat_level=pl.CompatLevel.oldest())

@@ -1,0 +1,189 @@
+"""A Kafka topic of posts as JSON, in any form that `read_posts` knows, one record a message.
+
+The cursor is the next offset of each partition and the time it was reached, kept by whoever stores the posts; nothing
+is committed to Kafka. A message without a value (a tombstone) deletes the post whose id is its key; what messages of a
+platform delete or edit is followed, too. Partitions that are added later are found at the next start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from klda.errors import MissingExtraError, SettingError, SourceError
+from klda.posts.formats.outcome import Bad, Outcome, Skip
+from klda.posts.reasons import BROKEN_JSON, NUL_BYTES, TOO_LONG
+from klda.posts.recognise import parse_record
+from klda.streams.addresses import outside
+from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, event_of
+from klda.types import KeywordSet
+
+MAX_MESSAGE = 1 << 20
+BURST = 1024
+WAIT = 0.2
+"""Seconds to wait for messages at a time: how long it takes to notice that nobody listens any more."""
+PATIENCE = 10.0
+"""Seconds for the brokers to say which partitions there are."""
+
+
+class Kafka:
+    """The messages of a topic, all partitions of it.
+
+    servers: `host:port`, several by commas. tombstones: whether empty messages delete posts. options: further
+    settings of librdkafka, such as `security.protocol`. only_outside: whether to refuse servers in the own network, as
+    where strangers may name them.
+    """
+
+    replayable = True
+    unfiltered = True
+
+    def __init__(
+        self,
+        servers: str = "localhost:9092",
+        *,
+        topic: str = "posts",
+        tombstones: bool = True,
+        options: dict[str, str] | None = None,
+        only_outside: bool = False,
+    ) -> None:
+        try:
+            import confluent_kafka
+        except ImportError as error:
+            raise MissingExtraError("reading from Kafka needs an extra: pip install 'klda[kafka]'") from error
+        self.name = f"kafka {topic}"
+        self.health = Health()
+        self._kafka: Any = confluent_kafka
+        self._topic, self._tombstones, self._only_outside = topic, tombstones, only_outside
+        self._settings: dict[str, Any] = {
+            **(options or {}),
+            "bootstrap.servers": servers,
+            "group.id": f"klda-{topic}",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "auto.offset.reset": "earliest",
+            "queued.max.messages.kbytes": 16_384,
+        }
+
+    async def update_keywords(self, keywords: KeywordSet) -> None:
+        """Does nothing: everything arrives anyway."""
+
+    async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
+        """Yields the messages after the cursor, or all that the topic still holds."""
+        offsets, heard, cluster = _read_cursor(cursor)
+        await asyncio.to_thread(self._look)
+        try:
+            consumer = self._kafka.Consumer(self._settings)
+        except self._kafka.KafkaException as error:
+            raise SettingError(f"{self.name}: librdkafka refuses its options ({error.args[0].str()})") from error
+        with ThreadPoolExecutor(1) as thread:  # one, so that nothing is closed while it is being read
+            loop = asyncio.get_running_loop()
+            try:
+                here, partitions = await loop.run_in_executor(thread, self._partitions, consumer)
+                if cluster not in ("", here):
+                    offsets.clear()  # those of other servers mean nothing here
+                gone = await loop.run_in_executor(thread, self._assign, consumer, partitions, offsets)
+                if gone:
+                    gap = Gap(
+                        datetime.fromtimestamp(heard, UTC), datetime.now(UTC), "dropped by Kafka before it was read"
+                    )
+                    yield Burst((gap,), cursor)
+                while True:
+                    messages = await loop.run_in_executor(thread, consumer.consume, BURST, WAIT)
+                    events: list[Event] = []
+                    for message in messages:
+                        self._check(message.error())
+                        if message.error() is None:
+                            offsets[message.partition()] = message.offset() + 1
+                            events += self._events(message.key(), message.value())
+                    if messages:
+                        yield Burst(tuple(events), _write_cursor(offsets, here))
+            finally:
+                await loop.run_in_executor(thread, consumer.close)
+
+    def _look(self) -> None:
+        """Refuses servers that lead into the own network, where that is asked for."""
+        for server in self._settings["bootstrap.servers"].split(",") if self._only_outside else ():
+            host, _, port = server.rpartition(":")
+            try:
+                outside(host.strip("[]"), int(port))
+            except OSError as error:
+                raise SourceError(f"{self.name}: {host} leads nowhere ({error}); check the servers") from error
+
+    def _assign(self, consumer: Any, partitions: list[int], offsets: dict[int, int]) -> bool:
+        """Starts every partition where it is to be resumed; whether some of it is no longer there."""
+        gone = False
+        starts = []
+        for number in partitions:
+            start = offsets.get(number, self._kafka.OFFSET_BEGINNING)
+            if number in offsets:
+                partition = self._kafka.TopicPartition(self._topic, number)
+                first, _ = consumer.get_watermark_offsets(partition, timeout=PATIENCE)
+                gone |= first > start
+                start = max(first, start)
+            starts.append(self._kafka.TopicPartition(self._topic, number, start))
+        consumer.assign(starts)
+        return gone
+
+    def _partitions(self, consumer: Any) -> tuple[str, list[int]]:
+        """The name that the cluster gave itself, and the partitions of the topic."""
+        try:
+            found = consumer.list_topics(self._topic, timeout=PATIENCE)
+            topic = found.topics[self._topic]
+        except self._kafka.KafkaException as error:
+            raise SourceError(f"{self.name}: no broker answers ({error}); check the servers") from error
+        if topic.error is not None or not topic.partitions:
+            raise SourceError(f"{self.name}: there is no such topic ({topic.error}); check its name")
+        return found.cluster_id or "", list(topic.partitions)
+
+    def _check(self, error: Any) -> None:
+        """Passes over what librdkafka mends by itself, and fails at what it cannot."""
+        if error is not None and (error.fatal() or not error.retriable()):
+            raise SourceError(f"{self.name}: {error.str()}; check the topic and the rights of this client")
+
+    def _events(self, key: bytes | None, value: bytes | None) -> list[Event]:
+        found: list[Event] = []
+        if value is None and key and self._tombstones:
+            if b"\0" in key:  # no post can have such an id: some serialiser wrote the key
+                self.health.reject(Bad(NUL_BYTES, "key"))
+            else:
+                found.append(Deleted(key.decode("utf-8", "replace")))
+        for event in map(event_of, () if value is None else _outcomes(value)):
+            if isinstance(event, Skip | Bad):
+                self.health.reject(event)
+            else:
+                found.append(event)
+        for one in found:
+            self.health.count(one)
+        return found
+
+
+def _outcomes(value: bytes) -> list[Outcome]:
+    if len(value) > MAX_MESSAGE:
+        return [Bad(TOO_LONG)]
+    try:
+        return list(parse_record(orjson.loads(value)))
+    except orjson.JSONDecodeError:
+        return [Bad(BROKEN_JSON, value=value[:100])]
+
+
+def _read_cursor(cursor: str | None) -> tuple[dict[int, int], float, str]:
+    """The next offset of each partition, when they were reached, in seconds since 1970, and in which cluster."""
+    try:
+        content: Any = {"heard": 0, "offsets": {}} if cursor is None else orjson.loads(cursor)
+        offsets = {int(number): int(offset) for number, offset in content["offsets"].items()}
+        return offsets, float(content["heard"]), str(content.get("cluster", ""))
+    except (ValueError, AttributeError, TypeError, KeyError) as error:
+        raise SettingError(
+            f'cursor {cursor!r}: those of Kafka look like {{"heard": 1767607200, "offsets": {{"0": 17}}}}'
+        ) from error
+
+
+def _write_cursor(offsets: dict[int, int], cluster: str) -> str:
+    numbered = {str(number): offset for number, offset in sorted(offsets.items())}
+    return orjson.dumps({"cluster": cluster, "heard": int(time.time()), "offsets": numbered}).decode()

@@ -1,0 +1,296 @@
+"""A corpus in shards: a folder of corpora that share a vocabulary, for archives that no memory or no machine holds.
+
+shards.json          format version, settings, windows, keywords, and for each shard its counts and digest
+vocabulary.parquet   the words of all shards
+shards/00000, …      corpora as `storage` writes them, without a vocabulary, in the order in which posts were read
+
+Shards are made independently, in any process, as corpora that know every one of their words (`local_shard`).
+`assemble` merges their vocabularies and renumbers their words; what comes out does not depend on how posts were
+spread over shards, except for where the cuts are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from klda.errors import DataError, FormatError, SettingError
+from klda.posts.schema import HasBatches, microseconds
+from klda.text import storage
+from klda.text.build import build, with_stems
+from klda.text.corpus import Corpus, Rows
+from klda.text.joining import in_time, joined
+from klda.text.merging import merged_vocabulary
+from klda.text.recode import recoded
+from klda.text.text_settings import TextSettings
+from klda.text.vocabulary import Vocabulary
+from klda.text.windows import Windowing
+from klda.types import KeywordSet, Post, Progress, Window, silent
+
+VERSION = 1
+VOCABULARY = "vocabulary.parquet"
+
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""`map`, or anything that does the same elsewhere: results in the order of tasks, functions and tasks picklable."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """What the manifest says of one shard."""
+
+    folder: str
+    posts: int
+    documents: int
+    apart: int
+    tokens: int
+    pairs: int
+    """Documents with a candidate that they carry."""
+    digest: str
+    """SHA-256 of the arrays."""
+
+
+@dataclass(frozen=True)
+class ShardedCorpus:
+    """A folder of shards, opened: each shard is a memory-mapped corpus with the words and windows of all."""
+
+    folder: Path
+    shards: tuple[Shard, ...]
+    digest: str
+    """SHA-256 of the vocabulary and of all arrays: two folders that agree in it hold the same corpus."""
+
+    @classmethod
+    def open(cls, folder: Path | str) -> ShardedCorpus:
+        """The shards that a folder's manifest names; none is read yet."""
+        path = Path(folder)
+        try:
+            manifest = json.loads((path / storage.SHARDS).read_text(encoding="utf-8"))
+            if manifest["format"] != "klda shards" or manifest["version"] != VERSION:
+                raise FormatError(
+                    f"{path / storage.SHARDS}: format {manifest['format']!r}, version {manifest['version']!r}; this "
+                    f"program reads version {VERSION} of 'klda shards': update it or prepare again"
+                )
+            shards = tuple(Shard(**entry) for entry in manifest["shards"])
+            vocabulary, digest = str(manifest["vocabulary"]["digest"]), str(manifest["digest"])
+        except FileNotFoundError as error:
+            raise FormatError(f"{path}: not a folder of shards; make one with `klda prepare --memory`") from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise _damaged(path / storage.SHARDS, error) from error
+        if not shards or digest != _digest_of_all(vocabulary, shards):
+            raise _damaged(path / storage.SHARDS, "its digest is not that of its shards")
+        if not (path / VOCABULARY).is_file() or _digest(path / VOCABULARY) != vocabulary:
+            raise _damaged(path / VOCABULARY, "it is not the vocabulary that the shards were made with")
+        return cls(path, shards, digest)
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of all shards."""
+        return Vocabulary.load(self.folder / VOCABULARY)
+
+    def shard(self, number: int) -> Corpus:
+        """One shard, memory-mapped; `post` counts within the shard. A shard that is not as it was made is refused."""
+        corpus = self._mapped(number)
+        self._check(number)
+        return corpus
+
+    def __iter__(self) -> Iterator[Corpus]:
+        return map(self.shard, range(len(self)))
+
+    def joined(self, rows: Rows | None = None) -> Corpus:
+        """All shards as one corpus in the order of time, mapped from a file that goes with it.
+
+        With `rows`, only the documents that it chooses: no shard is read through that has none of them.
+        """
+        parts = [self._mapped(number) for number in range(len(self))]
+        order, touched = None, list(range(len(self)))
+        if rows is not None:
+            documents = [part.documents for part in parts]
+            order = in_time(documents)
+            order = order[rows(np.concatenate([part.window for part in documents])[order])]
+            ends = np.cumsum([len(part) for part in documents])
+            touched = np.flatnonzero(np.bincount(np.searchsorted(ends, order, side="right"))).tolist()
+        for number in touched:
+            self._check(number)
+        return parts[0] if len(parts) == 1 and order is None else joined(parts, self.folder, order)
+
+    def _mapped(self, number: int) -> Corpus:
+        return storage.load(self.folder / self.shards[number].folder, self.vocabulary)
+
+    def _check(self, number: int) -> None:
+        folder = self.folder / self.shards[number].folder
+        if _digest(folder / "arrays.arrow") != self.shards[number].digest:
+            raise _damaged(folder, "its arrays are not those that the manifest names")
+
+
+def is_sharded(folder: Path | str) -> bool:
+    """Whether a folder holds shards rather than one corpus."""
+    return (Path(folder) / storage.SHARDS).is_file()
+
+
+def n_documents(folder: Path | str) -> int:
+    """How many documents the corpus in a folder has, whole or in shards; nothing else is read."""
+    if is_sharded(folder):
+        return sum(shard.documents for shard in ShardedCorpus.open(folder).shards)
+    return len(storage.load(Path(folder)))
+
+
+def local_shard(
+    posts: HasBatches | Iterable[Post],
+    keywords: KeywordSet,
+    *,
+    candidates: KeywordSet | None = None,
+    window: str | Windowing = "7d",
+    settings: TextSettings | None = None,
+    adjacent: bool = False,
+    workers: int | None = 1,
+) -> Corpus:
+    """The corpus of some of the posts, with every word that occurs in them: save it, and give it to `assemble`."""
+    every_word = replace(settings or TextSettings(), min_count=1)
+    return build(
+        posts,
+        keywords,
+        candidates=candidates,
+        window=window,
+        settings=every_word,
+        adjacent=adjacent,
+        workers=workers,
+    )
+
+
+def assemble(
+    parts: Sequence[Path],
+    folder: Path,
+    settings: TextSettings | None = None,
+    *,
+    history: Sequence[KeywordSet] | None = None,
+    stem_keywords: bool = False,
+    vocabulary: tuple[Vocabulary, int] | None = None,
+    memory: int = 1 << 30,
+    map_tasks: Map = map,
+    progress: Progress = silent,
+) -> ShardedCorpus:
+    """Makes a folder of shards from saved local shards, in the order in which their posts were read.
+
+    The result equals `Corpus.from_posts` of all posts, with the same settings. `vocabulary` gives words that were
+    merged elsewhere, with the number of distinct ones before rare ones became the placeholder; else they are merged
+    here, within `memory` bytes. `map_tasks` may work on other
+    machines that see the same files, and may do a task again.
+    """
+    if not parts:
+        raise DataError("there are no posts to prepare; check the files and the filters")
+    settings = settings or TextSettings()
+    first = storage.load(parts[0])
+    words, n_distinct = vocabulary or merged_vocabulary([part / VOCABULARY for part in parts], settings, memory=memory)
+    windows = _all_windows(first.windowing, map_tasks(_span, parts))
+    sets = tuple(history) if history is not None else (first.history[0],) * len(windows)
+    if len(sets) != len(windows):
+        raise SettingError(f"{len(sets)} keyword sets for {len(windows)} windows; give one for each")
+    with storage.replacing(folder) as fresh:
+        words.save(fresh / VOCABULARY)
+        finish = partial(_finish, fresh, settings, windows, sets, n_distinct, stem_keywords)
+        shards = []
+        for shard in map_tasks(finish, enumerate(parts)):
+            shards.append(shard)
+            progress("recode", len(shards), len(parts))
+        like = storage.load(fresh / shards[0].folder, words)
+        _write_manifest(fresh, like, tuple(shards))
+    return ShardedCorpus.open(folder)
+
+
+def finished(
+    part: Corpus,
+    vocabulary: Vocabulary,
+    settings: TextSettings,
+    windows: tuple[Window, ...],
+    history: tuple[KeywordSet, ...],
+    n_distinct: int,
+    *,
+    stem_keywords: bool = False,
+) -> Corpus:
+    """A local shard as it is among all: its words and windows numbered as everywhere."""
+    first = windows.index(part.windows[0])
+    corpus = replace(
+        recoded(part, vocabulary),
+        windows=windows,
+        history=history,
+        settings=settings,
+        n_distinct=n_distinct,
+    )
+    corpus = replace(corpus, documents=corpus.documents.shifted(-first), apart=corpus.apart.shifted(-first))
+    return with_stems(corpus) if stem_keywords else corpus
+
+
+def _finish(
+    folder: Path,
+    settings: TextSettings,
+    windows: tuple[Window, ...],
+    history: tuple[KeywordSet, ...],
+    n_distinct: int,
+    stem_keywords: bool,
+    task: tuple[int, Path],
+) -> Shard:
+    """Writes one shard; a second time it takes the place of the first, so that a lost worker's task can be redone."""
+    number, part = task
+    words = Vocabulary.load(folder / VOCABULARY)
+    corpus = finished(storage.load(part), words, settings, windows, history, n_distinct, stem_keywords=stem_keywords)
+    name = f"shards/{number:05d}"
+    with storage.replacing(folder / name) as fresh:
+        storage.write(corpus, fresh, vocabulary=False, posts=part / "posts.arrow")
+    return Shard(
+        folder=name,
+        posts=len(corpus.posts),
+        documents=len(corpus.documents),
+        apart=len(corpus.apart),
+        tokens=corpus.documents.n_tokens,
+        pairs=len(corpus.observed.values),
+        digest=_digest(folder / name / "arrays.arrow"),
+    )
+
+
+def _span(part: Path) -> tuple[Window, Window]:
+    windows = storage.load(part).windows
+    return windows[0], windows[-1]
+
+
+def _all_windows(windowing: Windowing, spans: Iterable[tuple[Window, Window]]) -> tuple[Window, ...]:
+    """The windows from the first to the last of any shard, empty ones included."""
+    starts = [microseconds(window.start) for span in spans for window in span]
+    return windowing.assign(np.array(starts, dtype=np.int64))[0]
+
+
+def _write_manifest(folder: Path, corpus: Corpus, shards: tuple[Shard, ...]) -> None:
+    vocabulary = _digest(folder / VOCABULARY)
+    manifest = {
+        "format": "klda shards",
+        "version": VERSION,
+        **storage.describe(corpus),
+        "posts": sum(shard.posts for shard in shards),
+        "documents": sum(shard.documents for shard in shards),
+        "tokens": sum(shard.tokens for shard in shards),
+        "vocabulary": {"words": len(corpus.vocabulary), "digest": vocabulary},
+        "shards": [asdict(shard) for shard in shards],
+        "digest": _digest_of_all(vocabulary, shards),
+    }
+    (folder / storage.SHARDS).write_text(json.dumps(manifest, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest_of_all(vocabulary: str, shards: Iterable[Shard]) -> str:
+    return hashlib.sha256("".join([vocabulary, *(shard.digest for shard in shards)]).encode()).hexdigest()
+
+
+def _damaged(path: Path, reason: object) -> FormatError:
+    return FormatError(f"{path}: damaged ({reason}); prepare the corpus again")

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from klda.errors import SettingError
+from klda.text.documents import Ragged
+from klda.text.matching import Matcher
+from klda.text.tokens import normalise
+from klda.text.vocabulary import Vocabulary
+from klda.types import Keyword, KeywordSet
+
+# ── a slow, obvious reference ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_" or unicodedata.category(character) in ("Mn", "Mc")
+
+
+def is_spaceless(character: str) -> bool:
+    name = unicodedata.name(character, "")
+    return any(name.startswith(script) for script in ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR"))
+
+
+def is_boundary(text: str, i: int) -> bool:
+    """Whether a word may begin or end between text[i - 1] and text[i]; white space stands around every text."""
+    before, after = f" {text} "[i : i + 2]
+    if "\u200d" in (before, after) or "\u200c" in (before, after):
+        return False
+    if unicodedata.category(after).startswith("M") or "🏻" <= after <= "🏿":
+        return False
+    return not (is_inside(before) and is_inside(after))
+
+
+def is_flag(character: str) -> bool:
+    return "🇦" <= character <= "🇿"
+
+
+def is_inside(character: str) -> bool:
+    return is_letter(character) and not is_spaceless(character)
+
+
+def places(word: str, text: str) -> list[tuple[int, int]]:
+    starts = [i for i in range(len(text)) if text.startswith(word, i)]
+    if word[0] in "#@":  # "a#b" is no hashtag, "a@b" no mention
+        starts = [i for i in starts if i == 0 or not is_inside(text[i - 1])]
+    if is_flag(word[0]):  # two letters are a flag, counted from where their row begins
+        starts = [i for i in starts if next((n for n in range(i) if not is_flag(text[i - n - 1])), i) % 2 == 0]
+    return [(i, i + len(word)) for i in starts if is_boundary(text, i) and is_boundary(text, i + len(word))]
+
+
+def in_a_row(words: list[str], text: str, end: int | None = None) -> bool:
+    if not words:
+        return True
+    return any(
+        (end is None or (start >= end and not any(c.isalnum() or c == "_" for c in text[end:start])))
+        and in_a_row(words[1:], text, stop)
+        for start, stop in places(words[0], text)
+    )
+
+
+def reference(keywords: KeywordSet, text: str, adjacent: bool) -> list[int]:
+    text = normalise(text)
+
+    def carries(form: str) -> bool:
+        words = normalise(form).split()
+        return all(places(word, text) for word in words) and (not adjacent or in_a_row(words, text))
+
+    return [column for column, keyword in enumerate(keywords) if any(carries(form) for form in keyword.forms)]
+
+
+# ── random text and keywords that have a chance to meet ──────────────────────────────────────────────────────────────
+
+ATOMS = [
+    "a", "b", "ab", "ba", "aB", "A", "1", "_", "é", "e\u0301", "ß", "ss", "ﬁ", "fi", "İ", "σ", "ς", "한", "क", "ि",
+    "日", "本", "日本", "カ", "ｶ", "ー", "ไ", "👍", "👍🏽", "🏽", "👨\u200d👩", "👨", "❤\ufe0f", "❤", "🇫🇷", "🇷🇸", "🇸🇪",
+    "1\ufe0f\u20e3", "-", "'", "’", ".", "&", "&amp;", "&#10;", "#", "@", "/", "http://a.b/", "+", "\u200b", "\u200c",
+    "\u00ad", "ʼ", "´",
+]  # fmt: skip
+GAPS = ["", "", "", " ", "  ", "\n", "\t", "\r\n", "\u00a0", "\u3000", "\u2028"]
+
+
+@st.composite
+def encounters(draw: st.DrawFn) -> tuple[KeywordSet, list[str]]:
+    """Keywords and texts made of the same few atoms, so that they meet often; texts repeat the keywords' words."""
+    atoms = st.sampled_from([*draw(st.lists(st.sampled_from(ATOMS), min_size=2, max_size=4)), "a", "#"])
+    words = st.lists(atoms, min_size=1, max_size=3).map("".join)
+    matchable = words.filter(lambda word: bool(normalise(word).replace("#", "").replace("@", "").strip()))
+    forms = st.lists(matchable, min_size=1, max_size=3).map(" ".join)
+    lists = draw(st.lists(st.lists(forms, min_size=1, max_size=3), min_size=1, max_size=4))
+    known = st.sampled_from([word for forms in lists for form in forms for word in form.split()] or ["a"])
+    pieces = st.tuples(known | known | atoms, st.sampled_from(GAPS)).map("".join)
+    texts = draw(st.lists(st.lists(pieces, max_size=6).map("".join) | st.text(max_size=10), min_size=1, max_size=6))
+    return KeywordSet(tuple(Keyword(forms[0], tuple(forms)) for forms in lists)), texts
+
+
+@given(encounters(), st.booleans())
+@settings(max_examples=250, deadline=None)
+@example((KeywordSet.of("b a"), ["a a b", "b, a"]), True)
+@example((KeywordSet.of("a b", "b a", "ab", "b"), ["ab a b", "a-b", "#a@b"]), False)
+@example((KeywordSet.of("👨", "👩"), ["👨\u200d👩"]), False)
+def test_matching_equals_the_obvious_reference(encounter: tuple[KeywordSet, list[str]], adjacent: bool) -> None:
+    keywords, texts = encounter
+    found = Matcher(keywords, adjacent=adjacent).match_many(texts).lists()
+    assert found == [reference(keywords, text, adjacent) for text in texts]
+
+
+@given(encounters())
+@settings(deadline=None)
+def test_a_text_matches_alone_as_it_does_among_others(encounter: tuple[KeywordSet, list[str]]) -> None:
+    keywords, texts = encounter
+    matcher = Matcher(keywords)
+    assert [matcher.match(text) for text in texts] == matcher.match_many(texts).lists()
+
+
+# ── what people rely on ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("keyword", "text", "matches"),
+    [
+        ("drug", "Drug-free", True),
+        ("drug", "drugs", False),
+        ("drug", "#drug", True),
+        ("drug", "@DRUG!", True),
+        ("drug", "@drug_watch", False),
+        ("drug", "see https://a.com/drug?page=2", True),
+        ("drug", "https://drugstore.com", False),
+        ("#drug", "drug", False),
+        ("#drug", "a #Drug.", True),
+        ("#drug", "a#drug", False),
+        ("@who", "mail me@who.int", False),
+        ("@who", "thanks, @WHO", True),
+        ("@who", "@whoever", False),
+        ("don't", "I DON’T", True),
+        ("u.s.", "the U.S. border", True),
+        ("c++", "learn C++ now", True),
+        ("computer virus", "a virus ate my computer", True),
+        ("computer virus", "a computer", False),
+        ("covid 19", "COVID-19", True),
+        ("at&t", "AT&amp;T", True),
+        ("日本", "私は日本人です", True),
+        ("ai", "生成AIを使う", True),
+        ("カメラ", "ｶﾒﾗ", True),
+        ("👍", "good 👍", True),
+        ("👨", "👨\u200d👩\u200d👧", False),
+        ("strasse", "Straße", True),
+        ("🇸🇪", "🇺🇸🇪🇸", False),
+        ("🇪🇸", "🇺🇸🇪🇸", True),
+        ("don't", "don´t", True),
+        ("tiktok", "TikTok™!", True),
+        ("istanbul", "İSTANBUL", True),
+        ("école", "e\u00ad\u0301cole", True),
+    ],
+)
+def test_a_keyword_matches_as_a_streaming_filter_does(keyword: str, text: str, matches: bool) -> None:
+    assert Matcher(KeywordSet.of(keyword)).match(text) == ([0] if matches else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("my computer virus", True),
+        ("computer-virus", True),
+        ("#computer #virus", True),
+        ("virus, computer", False),
+        ("computer has virus", False),
+    ],
+)
+def test_an_adjacent_phrase_stands_side_by_side(text: str, matches: bool) -> None:
+    assert Matcher(KeywordSet.of("computer virus"), adjacent=True).match(text) == ([0] if matches else [])
+
+
+def test_any_form_of_a_keyword_will_do() -> None:
+    matcher = Matcher(KeywordSet.of("x", Keyword("veteran", ("veteran", "veterans"))))
+    assert matcher.match_many(["Veterans", "a veteran", "veteranship"]).lists() == [[1], [1], []]
+
+
+def test_two_spellings_of_one_word_are_two_columns() -> None:
+    spellings = KeywordSet(tuple(map(Keyword, ("Mask", "mask", "MASK"))))  # as typed on a list they would be one
+    assert Matcher(spellings).match("mask") == [0, 1, 2]
+
+
+def test_nothing_is_found_with_no_keywords_or_no_texts() -> None:
+    assert Matcher(KeywordSet()).match_many(["a", "b"]).lists() == [[], []]
+    assert Matcher(KeywordSet.of("a")).match_many([]).lists() == []
+
+
+@pytest.mark.parametrize("keyword", ["#", "@@", "\ufe0f"])
+def test_a_keyword_with_nothing_to_match_is_refused(keyword: str) -> None:
+    with pytest.raises(SettingError, match="nothing to match"):
+        Matcher(KeywordSet.of(keyword))
+
+
+def test_texts_beyond_one_chunk_keep_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("klda.text.matching.CHUNK", 3)
+    texts = ["a", "b", "a b", "c", "b", "", "a"]
+    assert Matcher(KeywordSet.of("a", "b")).match_many(texts).lists() == [[0], [1], [0, 1], [], [1], [], [0]]
+
+
+VOCABULARY = Vocabulary.of(
+    {
+        "veteran": {"veterans": 5, "veteran": 4},
+        "#veteran": {"#veteran": 2},
+        "@veteran": {"@veteran": 2},
+        "veteran-own": {"veteran-owned": 2},
+        "virus": {"virus": 1},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("keyword", "words"),
+    [
+        ("veteran", ["veteran", "#veteran", "@veteran", "veteran-own"]),
+        ("veterans", ["veteran"]),
+        ("#veteran", ["#veteran"]),
+        ("virus veterans", ["veteran", "virus"]),
+        ("absent", []),
+    ],
+)
+def test_a_keyword_covers_the_words_it_is_matched_by(keyword: str, words: list[str]) -> None:
+    covered = Matcher(KeywordSet.of(keyword)).words_of(VOCABULARY)
+    assert isinstance(covered, Ragged)
+    assert [VOCABULARY.words[i] for i in covered[0]] == words
+    assert np.all(np.diff(covered[0]) > 0)
+
+
+def test_a_form_without_its_comma_is_refused():
+    with pytest.raises(SettingError, match="is one text; give a tuple"):
+        Keyword("vaccine", ("vaccines"))
+    with pytest.raises(SettingError, match="a keyword is a text"):
+        KeywordSet.of(["mask"])
