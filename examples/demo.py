@@ -1,8 +1,7 @@
 """The whole story in one go: eleven simulated weeks, advice for the twelfth, and how it turned out.
 
-A simulated platform is filtered with a subject's first keywords; in week 6 a story breaks that they do not know. Each
-policy proposes from what was collected and a 1 % sample; then week 12 tells how much of the subject each list catches.
-"""
+A platform is filtered with a subject's first keywords. In week 6 a story breaks that they do not know. Each policy
+proposes from what was collected and a 1 % sample. Week 12 tells how much of the subject each list catches."""
 
 import argparse
 from pathlib import Path
@@ -63,9 +62,8 @@ for name, keywords in lists.items():
 options.out.mkdir(parents=True, exist_ok=True)
 write_proposal(advice, options.out / "proposal.json")
 comparison = Comparison("What each list caught of the subject in the week that followed", COLUMNS, tuple(rows))
-path = options.out / "report.html"
-write_report(advice, history, path, subject=subject.name, budget=BUDGET, comparison=comparison)
+write_report(advice, history, options.out / "report.html", subject=subject.name, budget=BUDGET, comparison=comparison)
 out.print(f"\nFirst keywords: {', '.join(first.texts)}. In week 6 a story broke:", ", ".join(world.emerging.words[:6]))
 show(advice, ListFormat.table)
 print_table("Week 12, as it turned out", COLUMNS, rows)
-out.print(f"Report: {path}", markup=False, highlight=False)
+out.print(f"Report: {options.out / 'report.html'}", markup=False, highlight=False)
