@@ -170,22 +170,24 @@ class Scores:
 def covered_by(keywords: Sequence[Keyword]) -> tuple[frozenset[int], ...]:
     """For each keyword the columns of those that it matches by every form.
 
-    >>> covered_by([Keyword("ballot"), Keyword("mail ballot"), Keyword("#ballot")])
-    (frozenset({1, 2}), frozenset(), frozenset())
+    >>> covered_by([Keyword("ballot"), Keyword("mail ballot"), Keyword("#ballot"), Keyword("by mail ballot")])
+    (frozenset({1, 2, 3}), frozenset({3}), frozenset(), frozenset())
     """
-    found: list[frozenset[int]] = []
     # a word matches its hashtag, a hashtag does not match the word
-    parts = [
-        [{spelt for word in form.split() for spelt in (word, word.lstrip("#"))} for form in keyword.forms]
-        for keyword in keywords
-    ]
+    runs = [[_runs(form.split()) for form in keyword.forms] for keyword in keywords]
+    found: list[frozenset[int]] = []
     for column, keyword in enumerate(keywords):
-        words = {form for form in keyword.forms if " " not in form}
+        mine = set(keyword.forms)
         found.append(
             frozenset(
-                other
-                for other, forms in enumerate(parts)
-                if other != column and words and all(words & form for form in forms)
+                other for other, forms in enumerate(runs) if other != column and all(mine & form for form in forms)
             )
         )
     return tuple(found)
+
+
+def _runs(words: list[str]) -> set[str]:
+    """Every run of words of a form, as it stands and without a hash sign."""
+    n = len(words)
+    runs = {" ".join(words[i:j]) for i in range(n) for j in range(i + 1, n + 1)}
+    return runs | {word.lstrip("#") for word in words}
