@@ -32,6 +32,8 @@ from klda.posts import read_posts
 from klda.simulation import World, write
 from klda.text.corpus import Corpus, every
 from klda.text.out_of_core import prepare
+from klda.text.recipe import Recipe
+from klda.text.shards import load_corpus
 from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
 
@@ -63,15 +65,13 @@ def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, An
     clock, start = Clock(), time.process_time()
     corpus = prepare(
         read_posts(file, memory=memory // 8),
-        current,
+        Recipe(current, candidates, settings=TextSettings(min_count=max(1, posts // PER_MIN_COUNT))),
         folder,
-        candidates=candidates,
-        settings=TextSettings(min_count=max(1, posts // PER_MIN_COUNT)),
         memory=memory,
     )
     reading = time.process_time() - start  # of this process, which reads while others prepare
     clock.lap("prepare")
-    loaded = Corpus.load(folder, every)
+    loaded = load_corpus(folder, every)
     clock.lap("load")
     trainer = trainer_of(loaded, Settings(batch_size=BATCH, random_state=0))
     clock.lap("start")

@@ -19,7 +19,7 @@ from klda.model.settings import Settings
 from klda.model.trainer import TRAINING, Trainer, own_stretch, split
 from klda.ray.cluster import connected
 from klda.ray.workers import Together
-from klda.text.corpus import Corpus
+from klda.text.shards import load_corpus
 
 WARM_UP = 20
 FOUND = "found.json"
@@ -49,7 +49,7 @@ def timed_steps(config: dict[str, Any]) -> None:
     """What each worker does: the steps of training, by the clock."""
     one_thread()
     workers = Listening()
-    corpus = Corpus.load(config["folder"], lambda window: own_stretch(recency_weights(window, None), workers))
+    corpus = load_corpus(config["folder"], lambda window: own_stretch(recency_weights(window, None), workers))
     settings = Settings(batch_size=config["batch"], random_state=0)
     parts = split(training_data(corpus, workers=workers), settings, workers)
     parameters = first_parameters(parts, settings, workers)

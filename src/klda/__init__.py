@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from klda.policies.recommend import recommend
     from klda.posts import read_posts
     from klda.text.corpus import Corpus
+    from klda.text.shards import load_corpus
+    from klda.text.storage import save_corpus
     from klda.types import Budget, Keyword, KeywordSet, Post, Window
 
 __version__ = version("klda")
@@ -31,8 +33,10 @@ _HOME = {
     "Post": "klda.types",
     "Proposal": "klda.advice.proposal",
     "Window": "klda.types",
+    "load_corpus": "klda.text.shards",
     "read_posts": "klda.posts",
     "recommend": "klda.policies.recommend",
+    "save_corpus": "klda.text.storage",
 }
 
 __all__ = [
@@ -44,8 +48,10 @@ __all__ = [
     "Post",
     "Proposal",
     "Window",
+    "load_corpus",
     "read_posts",
     "recommend",
+    "save_corpus",
 ]
 
 

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from klda.advice.proposal import read_proposal
-from klda.text.corpus import Corpus
+from klda.text.shards import load_corpus
 
 HEALTH = "health,hospital,doctor,medicine"
 
@@ -35,7 +35,7 @@ def test_prepare_accounts_for_every_line(corpus):
     lost = summary["posts"] + sum(summary["bad"].values()) + sum(summary["skipped"].values())
     assert summary["lines"] == lost + summary["duplicates"] + summary["reposts_dropped"]
     assert summary["posts"] == summary["documents"] + summary["without_keyword"] == 9000
-    loaded = Corpus.load(folder)
+    loaded = load_corpus(folder)
     assert len(loaded) == summary["documents"]
     assert loaded.documents.n_tokens == summary["tokens"]
     assert loaded.candidates.texts[:3] == ("nurse", "flu", "patients") or "nurse" in loaded.candidates
@@ -47,7 +47,7 @@ def test_prepare_within_a_memory_makes_the_same_corpus_in_shards(klda, corpus, p
     result = klda("prepare", posts, *arguments, "--format", "json")
     assert json.loads(result.stdout) | {"corpus": str(whole)} == summary
     assert (tmp_path / "shards" / "shards.json").is_file()
-    assert Corpus.load(tmp_path / "shards").documents.words.tolist() == Corpus.load(whole).documents.words.tolist()
+    assert load_corpus(tmp_path / "shards").documents.words.tolist() == load_corpus(whole).documents.words.tolist()
     assert klda("prepare", posts, *arguments[:-1], "much").exit_code == 2
 
 

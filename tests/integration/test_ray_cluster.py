@@ -25,7 +25,9 @@ from klda.posts.schema import PostTable
 from klda.ray.cluster import connected
 from klda.simulation import World
 from klda.text.corpus import Corpus
-from klda.text.shards import assemble, local_shard
+from klda.text.recipe import Recipe
+from klda.text.shards import assemble, load_corpus, local_shard
+from klda.text.storage import save_corpus
 from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet
 from tests.integration.node_work import SlowReading, double
@@ -80,7 +82,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def corpus(files: Path) -> Corpus:
-    return Corpus.from_posts(read_posts(files), KEYWORDS, settings=SETTINGS)
+    return Corpus.from_posts(read_posts(files), Recipe(KEYWORDS, settings=SETTINGS))
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +92,9 @@ def saved(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     parts = [folder / f"part-{number}" for number in range(3)]
     for number, part in enumerate(parts):
         step = len(posts) // len(parts)
-        local_shard(PostTable(posts.slice(number * step, step)), KEYWORDS, settings=SETTINGS).save(part)
-    assemble(parts, folder / "corpus", SETTINGS)
-    same_corpus(Corpus.load(folder / "corpus"), corpus)
+        save_corpus(local_shard(PostTable(posts.slice(number * step, step)), Recipe(KEYWORDS, settings=SETTINGS)), part)
+    assemble(parts, folder / "corpus", Recipe(KEYWORDS, settings=SETTINGS))
+    same_corpus(load_corpus(folder / "corpus"), corpus)
     return folder / "corpus"
 
 
@@ -119,11 +121,11 @@ def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
     monkeypatch.setattr(listing, "GROUP_BYTES", 1)  # every file is a task
     lost = nodes.lose_when(lambda: len(list(tmp_path.glob(".out-parts-*/*/*.arrow"))) >= 3)
     out = tmp_path / "out"
-    done = prepare(source_files([files]), SlowReading(Reading({})), KEYWORDS, out, settings=SETTINGS)
+    done = prepare(source_files([files]), SlowReading(Reading({})), Recipe(KEYWORDS, settings=SETTINGS), out)
     assert not lost.is_alive()
     assert done.corpus is not None
     assert len(done.corpus) == N_FILES
-    same_corpus(Corpus.load(out), corpus)
+    same_corpus(load_corpus(out), corpus)
     local = read_posts(files)
     assert sum(batch.num_rows for batch in local.batches()) == len(corpus.posts)
     report = combined(done.reports, done.duplicates)
@@ -145,8 +147,8 @@ def test_a_delta_table_and_parquet_at_an_address_are_read_like_files(nodes: TwoN
     (tmp_path / "folder").mkdir()
     pq.write_table(posts.slice(half), tmp_path / "folder" / "late.parquet")
     files = source_files([tmp_path / "table", Path(f"file://{tmp_path}/folder")])
-    prepare(files, FileReading(Reading({})), KEYWORDS, tmp_path / "out", settings=SETTINGS)
-    same_corpus(Corpus.load(tmp_path / "out"), corpus)
+    prepare(files, FileReading(Reading({})), Recipe(KEYWORDS, settings=SETTINGS), tmp_path / "out")
+    same_corpus(load_corpus(tmp_path / "out"), corpus)
 
 
 def test_tasks_give_what_map_gives_and_raise_what_it_raises(nodes: TwoNodes):
@@ -171,7 +173,7 @@ def test_commands_give_on_ray_what_they_give_here(
     options = ["--keywords", words, "--min-count", 3, "--format", "json"]
     here, there = (klda("prepare", files, "--out", engine, *options, "--engine", engine) for engine in ("local", "ray"))
     assert there.exit_code == 0
-    same_corpus(Corpus.load("ray"), Corpus.load("local"))
+    same_corpus(load_corpus("ray"), load_corpus("local"))
     alike = [
         {k: v for k, v in json.loads(one.stdout).items() if k not in ("corpus", "bad_examples")}
         for one in (here, there)
@@ -256,7 +258,7 @@ def test_an_error_of_ours_comes_back_as_it_is_and_is_not_tried_again(nodes: TwoN
     from klda.ray.training import train
 
     empty = tmp_path / "empty"
-    Corpus.load(saved).take(np.arange(0)).save(empty)
+    save_corpus(load_corpus(saved).take(np.arange(0)), empty)
     interrupted = signal.getsignal(signal.SIGINT)
     with pytest.raises(DataError, match=r"^the corpus has no document that carries a candidate"):
         train(model(16), empty, tmp_path / "run")

@@ -20,6 +20,7 @@ from klda.baselines.places import Tagger
 from klda.baselines.virality import Virality
 from klda.text.corpus import Corpus
 from klda.text.matching import Matcher
+from klda.text.shards import load_corpus
 from klda.types import Keyword, KeywordSet, Progress, silent
 
 
@@ -87,7 +88,7 @@ class Viral:
             rows = np.concatenate([history.documents.post, history.apart.post])
             return Virality.learn(history.posts, rows, history.windows[-1].end, seed)
         if isinstance(training, str | Path):
-            training = Corpus.load(training)
+            training = load_corpus(training)
         return Virality.learn(training.posts, np.arange(len(training.posts)), history.windows[-1].end, seed)
 
 

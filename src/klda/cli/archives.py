@@ -14,6 +14,7 @@ import klda
 from klda.cli.arguments import parse_names
 from klda.cli.bad_lines import telling_bad_lines
 from klda.errors import SettingError
+from klda.text.shards import load_corpus
 
 if TYPE_CHECKING:
     from klda.cli.inputs import Reading
@@ -56,7 +57,6 @@ def open_replay(
     from klda.cli.languages import tell_language
     from klda.evaluation.archive import Archive
     from klda.policies.recommend import MIN_COUNT
-    from klda.text.corpus import Corpus
     from klda.text.text_settings import TextSettings
 
     text = TextSettings(language=language, min_count=MIN_COUNT)
@@ -68,7 +68,7 @@ def open_replay(
         originals = Reading({}, reposts=False)  # a repost carries the count of its original
         name = f"training-{_key({'files': _as_they_are([training])})}"
         learn_from = str(_prepared(folder / name, [training], subjects, originals, window, text, progress))
-    archive = Archive(Corpus.load(corpus))
+    archive = Archive(load_corpus(corpus))
     tell_language(archive.corpus.posts, language)
     return Replay(folder, archive, corpus, learn_from)
 
@@ -83,6 +83,7 @@ def _prepared(
     progress: Progress,
 ) -> Path:
     from klda.text.corpus import Corpus
+    from klda.text.storage import save_corpus
     from klda.types import KeywordSet
 
     if not (folder / "corpus.json").is_file():
@@ -90,7 +91,8 @@ def _prepared(
         folder.parent.mkdir(parents=True, exist_ok=True)
         posts = reading.posts(files)
         with telling_bad_lines(posts, files):
-            Corpus.from_posts(posts, keywords, window=window, settings=text, progress=progress).save(folder)
+            made = Corpus.from_posts(posts, keywords, window=window, settings=text, progress=progress)
+            save_corpus(made, folder)
     return folder
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -22,8 +22,9 @@ from klda.posts.formats.generic import Mapped, as_mapping, resolve
 from klda.posts.reasons import FOREIGN_FILE
 from klda.posts.report import ReadReport, combined
 from klda.text.corpus import Corpus
-from klda.text.shards import ShardedCorpus
-from klda.text.storage import is_corpus
+from klda.text.recipe import Recipe
+from klda.text.shards import ShardedCorpus, load_corpus
+from klda.text.storage import is_corpus, save_corpus
 from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
 
@@ -40,12 +41,12 @@ def on_ray(address: str | None, workers: int | None = None) -> AbstractContextMa
 
 
 def prepare_on_ray(
-    files: Sequence[Path], reading: Reading, keywords: KeywordSet, folder: Path, **settings: Any
+    files: Sequence[Path], reading: Reading, recipe: Recipe, folder: Path, progress: Progress
 ) -> tuple[ReadReport, ShardedCorpus | None]:
     """What was read, and the corpus in shards that the folder holds now; None where there was no post."""
     from klda.ray.preparation import prepare
 
-    done = prepare(source_files(files, reading.mapping), FileReading(reading), keywords, folder, **settings)
+    done = prepare(source_files(files, reading.mapping), FileReading(reading), recipe, folder, progress=progress)
     return combined(done.reports, done.duplicates), done.corpus
 
 
@@ -67,15 +68,15 @@ def open_on_ray(
 ) -> Iterator[Corpus]:
     """A corpus that is there, or one that Ray makes of files of posts in a folder that goes afterwards."""
     if len(paths) == 1 and is_corpus(paths[0]):
-        yield Corpus.load(paths[0])
+        yield load_corpus(paths[0])
         return
     with _shared_folder() as folder:
-        options: dict[str, Any] = {"window": window, "settings": settings, "progress": progress}
-        report, shards = prepare_on_ray(paths, reading, keywords, folder / "corpus", **options)
+        recipe = Recipe(keywords, window=window, settings=settings)
+        report, shards = prepare_on_ray(paths, reading, recipe, folder / "corpus", progress)
         tell_bad_lines(report)
         if shards is None:
             raise no_posts(report, paths)
-        corpus = Corpus.load(folder / "corpus")
+        corpus = load_corpus(folder / "corpus")
         tell_language(corpus.posts, settings.language, filtered=reading.languages is not None)
         yield corpus
 
@@ -84,7 +85,7 @@ def trained_on_ray(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:
     """The model, trained by one worker on Ray: what training here would give, elsewhere."""
     with _shared_folder() as folder:
         progress("training on Ray", 0, 1)
-        corpus.save(folder / "corpus")
+        save_corpus(corpus, folder / "corpus")
         trained = train_on_ray(model, folder / "corpus", folder / "run", workers=1, resume=False)
         progress("training on Ray", 1, 1)
         return trained

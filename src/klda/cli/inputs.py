@@ -12,6 +12,7 @@ from klda.cli.languages import tell_language
 from klda.errors import FormatError, InputError
 from klda.posts import PostReader, read_posts
 from klda.text.corpus import Corpus
+from klda.text.shards import load_corpus
 from klda.text.storage import is_corpus
 from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
@@ -53,7 +54,7 @@ def open_corpus(
 ) -> Corpus:
     """The corpus in a folder that `klda prepare` wrote, or one made from files of posts; bad lines are reported."""
     if len(paths) == 1 and is_corpus(paths[0]):
-        return Corpus.load(paths[0])
+        return load_corpus(paths[0])
     posts = reading.posts(paths)
     with telling_bad_lines(posts, paths):
         corpus = Corpus.from_posts(posts, keywords, window=window, settings=settings, progress=progress)

@@ -68,29 +68,27 @@ def prepare(
     from klda.cli.languages import tell_language
     from klda.text.corpus import Corpus
     from klda.text.out_of_core import prepare as prepare_on_disk
-    from klda.text.storage import is_corpus
+    from klda.text.recipe import Recipe
+    from klda.text.storage import is_corpus, save_corpus
     from klda.text.text_settings import TextSettings
 
     check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
     reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
+    recipe = Recipe(
+        parse_keywords(keywords),
+        None if candidates is None else parse_keywords(candidates, "--candidates"),
+        window=window,
+        settings=TextSettings(language=language, min_count=min_count),
+        stem_keywords=stem,
+        adjacent=adjacent,
+    )
     if engine is Engine.ray:
         if memory is not None:
             raise SettingError(f"--memory {memory} bounds work on this machine; leave it out, or use --engine local")
         from klda.cli.engines import on_ray, prepare_on_ray
 
         with on_ray(address, workers), progress_bar(quiet=output is Format.json) as progress:
-            report, made = prepare_on_ray(
-                files,
-                reading,
-                parse_keywords(keywords),
-                out,
-                candidates=None if candidates is None else parse_keywords(candidates, "--candidates"),
-                window=window,
-                settings=TextSettings(language=language, min_count=min_count),
-                stem_keywords=stem,
-                adjacent=adjacent,
-                progress=progress,
-            )
+            report, made = prepare_on_ray(files, reading, recipe, out, progress)
         if made is None:
             _show(_plain(report, NOTHING), None, output)
             raise no_posts(report, files)
@@ -102,23 +100,14 @@ def prepare(
     posts = reading.posts(files, limit and limit // 8)
     try:
         with progress_bar(quiet=output is Format.json) as progress:
-            options: dict[str, Any] = {
-                "candidates": None if candidates is None else parse_keywords(candidates, "--candidates"),
-                "window": window,
-                "settings": TextSettings(language=language, min_count=min_count),
-                "stem_keywords": stem,
-                "adjacent": adjacent,
-                "workers": workers,
-                "progress": progress,
-            }
             if limit is None:
-                corpus = Corpus.from_posts(posts, parse_keywords(keywords), **options)
+                corpus = Corpus.made(posts, recipe, workers=workers, progress=progress)
                 progress("writing", 0, 1)
-                corpus.save(out)
+                save_corpus(corpus, out)
                 progress("writing", 1, 1)
                 summary, sample = summarise(corpus), corpus
             else:
-                shards = prepare_on_disk(posts, parse_keywords(keywords), out, memory=limit, **options)
+                shards = prepare_on_disk(posts, recipe, out, memory=limit, workers=workers, progress=progress)
                 summary, sample = added([summarise(shard) for shard in shards]), shards.shard(0)
     except DataError:
         # Not one line was usable: why is in the report, and it must not be lost with the error.

@@ -15,6 +15,7 @@ from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.progress import progress_bar, say
 from klda.errors import DataError, InputError, SettingError
+from klda.text.shards import load_corpus
 
 
 class Preset(StrEnum):
@@ -51,7 +52,7 @@ def train(
     from klda.model.klda import KLDA
     from klda.model.restarts import with_smaller_steps
     from klda.model.runs import has_begun, step_of
-    from klda.text.corpus import Corpus, every
+    from klda.text.corpus import every
     from klda.text.shards import n_documents as count
 
     if not corpus.is_dir():
@@ -88,7 +89,7 @@ def train(
         else:
             check_local(address, workers)
             with progress_bar(quiet=output is Format.json) as progress:
-                read = Corpus.load(corpus, every)
+                read = load_corpus(corpus, every)
 
                 def here(step: float) -> KLDA:
                     estimator.set_params(learning_rate=step)
@@ -128,10 +129,9 @@ def train(
 
 def _check_words(folder: Path) -> None:
     """Refuses a corpus without a word that is frequent enough to learn, whichever engine would train on it."""
-    from klda.text.corpus import Corpus
     from klda.text.shards import ShardedCorpus, is_sharded
 
-    corpus = ShardedCorpus.open(folder).shard(0) if is_sharded(folder) else Corpus.load(folder)
+    corpus = ShardedCorpus.open(folder).shard(0) if is_sharded(folder) else load_corpus(folder)
     if len(corpus.vocabulary) < 2:  # the placeholder alone
         least = corpus.settings.min_count
         raise DataError(f"{folder}: no word occurs {least} times; prepare more posts, or lower --min-count")

@@ -27,7 +27,7 @@ from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, c
 from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth
-from klda.text.corpus import Corpus
+from klda.text.shards import load_corpus
 from klda.types import Progress, silent
 
 Map = Callable[[Callable[["Task"], Plain], Iterable["Task"]], Iterable[Plain]]
@@ -286,7 +286,7 @@ def archive_of(task: Task) -> Archive:
 
 @lru_cache(maxsize=1)
 def _archive(folder: str) -> Archive:
-    return Archive(Corpus.load(folder))
+    return Archive(load_corpus(folder))
 
 
 def policy_for(task: Task, name: str, **usual: Any) -> Policy:

@@ -22,6 +22,7 @@ from klda.errors import DataError, SettingError
 from klda.monitor.close import closed
 from klda.monitor.jobs import is_worked_on, recorded
 from klda.monitor.monitor import Monitor
+from klda.text.storage import save_corpus
 from klda.types import Progress, Window, silent
 
 if TYPE_CHECKING:  # what it takes to run one is loaded when one is run
@@ -144,7 +145,7 @@ def _cases(monitor: Monitor, request: Request, work: Path) -> list[Task]:
     settings = monitor.settings
     subject = Subject(monitor.name, settings.first_keywords(), subject=settings.subject)
     corpus = _corpus(monitor, request, windows, subject)
-    corpus.save(work / "archive")
+    save_corpus(corpus, work / "archive")
     how = BacktestSettings(
         policies=request.policies,
         loop=request.loop,

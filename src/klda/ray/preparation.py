@@ -30,11 +30,11 @@ from klda.ray.tasks import own_error, task_map
 from klda.text import storage
 from klda.text.merging import frequent_words, vocabulary_of, word_counts
 from klda.text.out_of_core import MOST_TEXT, make_part, spilled
+from klda.text.recipe import Recipe
 from klda.text.shards import VOCABULARY, ShardedCorpus, assemble
 from klda.text.text_settings import TextSettings
 from klda.text.vocabulary import Vocabulary
-from klda.text.windows import Windowing
-from klda.types import KeywordSet, Progress, silent
+from klda.types import Progress, silent
 
 BUCKETS = 64
 """Words and ids are counted in so many parts, each by one task."""
@@ -71,15 +71,9 @@ class Prepared:
 def prepare(
     files: Sequence[SourceFile],
     read: Read,
-    keywords: KeywordSet,
+    recipe: Recipe,
     folder: Path,
     *,
-    candidates: KeywordSet | None = None,
-    window: str | Windowing = "7d",
-    settings: TextSettings | None = None,
-    adjacent: bool = False,
-    stem_keywords: bool = False,
-    history: Sequence[KeywordSet] | None = None,
     text_bytes: int = MOST_TEXT,
     progress: Progress = silent,
 ) -> Prepared:
@@ -87,7 +81,6 @@ def prepare(
 
     A shard has about so many bytes of text. Ray must be connected.
     """
-    settings = settings or TextSettings()
     folder = folder.resolve()
     storage.check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -105,27 +98,18 @@ def prepare(
             repeated = (
                 _repeated(paths) if len(groups) > 1 else pl.DataFrame(schema={"id": pl.String, "first": pl.Int64})
             )
-            make = partial(
-                make_part,
-                keywords=keywords,
-                candidates=candidates,
-                window=window,
-                settings=settings,
-                adjacent=adjacent,
-            )
+            make = partial(make_part, recipe=recipe)
             made = _rows(list(enumerate(paths)), partial(_make, make=make, repeated=repeated))
             made.sort(key=lambda row: row["number"])
             progress("prepare", sum(row["rows"] for row in made))
             parts = [Path(row["path"]) for row in made if row["rows"]]
-            words = _words(parts, settings)  # the first of all posts is kept, so there is a part
+            words = _words(parts, recipe.settings)  # the first of all posts is kept, so there is a part
         except RayError as error:
             raise own_error(error) from error
         corpus = assemble(
             parts,
             folder,
-            settings,
-            history=history,
-            stem_keywords=stem_keywords,
+            recipe,
             vocabulary=words,
             map_tasks=task_map(ordered=True),
             progress=progress,

@@ -30,6 +30,7 @@ from klda.model.trainer import own_stretch
 from klda.model.workers import in_step
 from klda.ray.workers import Together
 from klda.text.corpus import Corpus
+from klda.text.shards import load_corpus
 
 ERROR = "error.json"
 """What a run without a model leaves beside its folder: why there is none."""
@@ -129,7 +130,7 @@ def _train(config: dict[str, Any]) -> None:
 
 def _own_part(workers: Together, folder: Path, half_life: float | None) -> Corpus:
     """The documents of this worker."""
-    return Corpus.load(folder, lambda window: own_stretch(recency_weights(window, half_life), workers))
+    return load_corpus(folder, lambda window: own_stretch(recency_weights(window, half_life), workers))
 
 
 class ReportedCheckpoints:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
+from itertools import product
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from klda.errors import DataError, SettingError
-from klda.posts.schema import HasBatches, PostTable, microseconds
-from klda.text.documents import Documents, Ints, Ragged, Words, merged, offsets
+from klda.posts.schema import HasBatches, PostSink, PostTable, as_batches, microseconds, unread
+from klda.text.documents import Documents, Ints, Ragged, Words, concatenated, merged, offsets, time_order
+from klda.text.encoding import Numbers, documents_of, encode_all
 from klda.text.matching import CHUNK, Matcher
+from klda.text.recipe import Recipe
 from klda.text.text_settings import TextSettings
+from klda.text.tokens import normalise
 from klda.text.vocabulary import Vocabulary
 from klda.text.windows import Windowing
 from klda.types import Keyword, KeywordSet, Post, Progress, Window, as_keywords, silent
 
+Forms = dict[str, dict[str, int]]
+"""How often each form of each stem occurs."""
+CHUNK_ROWS = 65_536
+"""Posts encoded at a time: enough that most words repeat, few enough to stay small in memory."""
 Rows = Callable[[Words], slice]
 """Chooses a stretch of documents by the window of each."""
 
@@ -186,23 +195,14 @@ class Corpus:
         posts: HasBatches | Iterable[Post],
         keywords: KeywordSet | Iterable[str],
         *,
-        candidates: KeywordSet | None = None,
-        window: str | Windowing = "7d",
-        settings: TextSettings | None = None,
-        vocabulary: Vocabulary | None = None,
-        extend_vocabulary: bool = False,
-        adjacent: bool = False,
-        stem_keywords: bool = False,
-        history: Sequence[KeywordSet] | None = None,
         workers: int | None = None,
         progress: Progress = silent,
+        **how: Any,
     ) -> Corpus:
-        """The corpus of these posts, matched against `candidates` and `keywords`, cut into windows.
+        """The corpus of these posts, matched against `keywords`, cut into windows.
 
-        `vocabulary` encodes with words numbered earlier: unknown ones become the placeholder or, with
-        `extend_vocabulary`, are added behind when they are frequent. `stem_keywords` lets keywords that were typed
-        match all frequent forms of their stem. `history` says which keywords were active in each window (default:
-        `keywords`). `workers` is the number of threads; results do not depend on it.
+        `how` are the further settings of a `Recipe`: `candidates`, `window`, `settings`, `stem_keywords`, `history` and
+        so on. `workers` is the number of threads; results do not depend on it.
 
         >>> from datetime import UTC
         >>> days = [datetime(2026, 1, day, tzinfo=UTC) for day in (5, 6, 19)]
@@ -211,45 +211,163 @@ class Corpus:
         >>> len(corpus), corpus.n_windows, corpus.vocabulary.words
         (3, 3, ('<rare>', 'mask', 'number', 'one'))
         """
-        from klda.text.build import build
-
-        return build(
-            posts,
-            keywords,
-            candidates=candidates,
-            window=window,
-            settings=settings,
-            vocabulary=vocabulary,
-            extend_vocabulary=extend_vocabulary,
-            adjacent=adjacent,
-            stem_keywords=stem_keywords,
-            history=history,
-            workers=workers,
-            progress=progress,
-        )
-
-    def save(self, folder: Path | str) -> None:
-        """Writes the corpus to a folder that `Corpus.load` maps into memory."""
-        from klda.text.storage import save  # storage knows the corpus; the corpus only offers the verb
-
-        save(self, Path(folder))
+        return cls.made(posts, Recipe(as_keywords(keywords), **how), workers=workers, progress=progress)
 
     @classmethod
-    def load(cls, folder: Path | str, rows: Rows | None = None) -> Corpus:
-        """The corpus in a folder, memory-mapped; the shards of a folder of shards are joined on disk.
+    def made(
+        cls,
+        posts: HasBatches | Iterable[Post],
+        recipe: Recipe,
+        *,
+        workers: int | None = None,
+        progress: Progress = silent,
+    ) -> Corpus:
+        """The corpus of these posts by a recipe."""
+        settings, number, sink = recipe.settings, Numbers(), PostSink()
+        encoded: list[Ragged] = []
+        observed: list[Ragged] = []
+        matcher = Matcher(recipe.matched, adjacent=recipe.adjacent)
+        for part in encode_all(_texts(posts, sink), matcher, settings, workers):
+            encoded.append(Ragged(part.texts.indptr, number.of(part.forms)[part.texts.values]))
+            observed.append(part.observed)
+            progress("prepare", sum(map(len, encoded)))
+        if not sink.rows:
+            why = "".join(f" ({note})" for note in unread(posts))
+            raise DataError(f"there are no posts to prepare{why}; check the files and the filters")
 
-        With `rows`, only the documents that it chooses, given the windows of all in the order of time; `apart` is left
-        behind.
+        table = sink.finish()
+        stems, found_forms = _stems(list(number), encoded, settings)
+        words = _vocabulary(found_forms, recipe)
+        word_of_form = np.fromiter(map(words.index, stems), dtype=np.int32, count=len(stems))
+        time = table.column("time").cast(pa.int64()).to_numpy()
+        windows, index = recipe.windowing.assign(time)
+        numbered = (Ragged(chunk.indptr, word_of_form[chunk.values]) for chunk in encoded)
+        documents = documents_of(numbered, len(words), time, index)
+        found = Ragged.joined(observed)
+        order = np.argsort(time, kind="stable")
+        carries = found.lengths[order] > 0
+        inside = order[carries]
+        corpus = cls(
+            documents=documents.take(inside),
+            observed=found.take(inside),
+            apart=documents.take(order[~carries]),
+            vocabulary=words,
+            candidates=recipe.matched,
+            windows=windows,
+            history=recipe.active_in(windows),
+            posts=table,
+            adjacent=recipe.adjacent,
+            settings=settings,
+            windowing=recipe.windowing,
+            n_distinct=len(found_forms),
+        )
+        return corpus.with_stems() if recipe.stem_keywords else corpus
+
+    def with_stems(self) -> Corpus:
+        """The same posts, with keywords that match every frequent form of their stem."""
+        widened = {keyword.text: self._widened(keyword) for keyword in self.candidates}
+
+        def widen(keywords: KeywordSet) -> KeywordSet:
+            return KeywordSet(tuple(widened.get(keyword.text) or self._widened(keyword) for keyword in keywords))
+
+        history = tuple(widen(keywords) for keywords in self.history)
+        return self.with_candidates(widen(self.candidates)).with_history(history)
+
+    def _widened(self, keyword: Keyword) -> Keyword:
+        """A keyword with the forms of its stems; as it is when it was not typed but found with forms of its own."""
+        if keyword.forms != (keyword.text,):
+            return keyword
+        choices = []
+        for word in normalise(keyword.text).split():
+            stem = self.settings.stems([word])[0]
+            known = self.vocabulary.keyword(stem).forms if stem in self.vocabulary else ()
+            choices.append(dict.fromkeys((word, *known)))
+        return Keyword(keyword.text, tuple(dict.fromkeys(" ".join(words) for words in product(*choices))))
+
+    def extended(
+        self,
+        posts: HasBatches | Iterable[Post],
+        keywords: KeywordSet | None = None,
+        *,
+        workers: int | None = None,
+        progress: Progress = silent,
+    ) -> Corpus:
+        """The corpus with further posts, usually those of a new window.
+
+        Old words keep their numbers, new frequent ones stand behind them. `keywords` were active in the new windows
+        (default: those of the last window); they become candidates if they were not.
         """
-        from klda.text import shards, storage
-
-        path = Path(folder)
-        if shards.is_sharded(path):
-            return shards.ShardedCorpus.open(path).joined(rows)
-        corpus = storage.load(path)
-        return corpus if rows is None else corpus.take(rows(corpus.documents.window))
+        active = self.history[-1] if keywords is None else keywords
+        corpus = self.with_candidates(self.candidates | active) if active - self.candidates else self
+        recipe = Recipe(
+            active,
+            candidates=corpus.candidates,
+            window=corpus.windowing,
+            settings=corpus.settings,
+            vocabulary=corpus.vocabulary,
+            extend_vocabulary=True,
+            adjacent=corpus.adjacent,
+        )
+        later = Corpus.made(posts, recipe, workers=workers, progress=progress)
+        sets = dict(zip(later.windows, later.history, strict=True))
+        sets |= dict(zip(corpus.windows, corpus.history, strict=True))
+        starts = np.array([microseconds(window.start) for window in sets])
+        windows, _ = corpus.windowing.assign(starts)
+        first, second = (windows.index(part.windows[0]) for part in (corpus, later))
+        n_posts = len(corpus.posts)
+        documents = concatenated(corpus.documents.shifted(-first), later.documents.shifted(-second).moved(n_posts))
+        order = time_order(documents)
+        return replace(
+            corpus,
+            documents=documents.take(order),
+            observed=Ragged.joined([corpus.observed, later.observed]).take(order),
+            apart=merged(corpus.apart.shifted(-first), later.apart.shifted(-second).moved(n_posts)),
+            vocabulary=later.vocabulary,
+            windows=windows,
+            history=tuple(sets.get(window, active) for window in windows),
+            posts=PostTable(pa.concat_tables([corpus.posts.table, later.posts.table])),
+            n_distinct=max(corpus.n_distinct, later.n_distinct),
+        )
 
 
 def _window_slice(documents: Documents, first: int, last: int) -> slice:
     """Where windows first … last - 1 lie: documents are in the order of time, so windows are contiguous."""
     return slice(*np.searchsorted(documents.window, [first, last]).tolist())
+
+
+def _texts(posts: HasBatches | Iterable[Post], sink: PostSink) -> Iterator[pa.Array]:
+    """The texts of the posts, a chunk at a time, on the way into the table."""
+    waiting: list[pa.Array] = []
+    for batch in as_batches(posts):
+        sink.add(batch)
+        waiting.append(batch.column("text"))
+        if sum(map(len, waiting)) >= CHUNK_ROWS:
+            yield pa.concat_arrays(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_arrays(waiting)
+
+
+def _stems(forms: list[str], encoded: list[Ragged], settings: TextSettings) -> tuple[list[str], Forms]:
+    """The stem of each form, and how often each form of each stem occurs."""
+    counts = np.zeros(len(forms), dtype=np.int64)
+    for chunk in encoded:
+        counts += np.bincount(chunk.values, minlength=len(forms))
+    stems = settings.stems(forms)
+    found: Forms = {}
+    for stem, form, count in zip(stems, forms, counts.tolist(), strict=True):
+        found.setdefault(stem, {})[form] = count
+    return stems, found
+
+
+def _vocabulary(found: Forms, recipe: Recipe) -> Vocabulary:
+    """The frequent words, the most frequent first; behind those that were known before, if any."""
+    known = recipe.vocabulary
+    if known is not None and not recipe.extend_vocabulary:
+        return known
+    totals = {stem: sum(forms.values()) for stem, forms in found.items()}
+    least = recipe.settings.min_count
+    frequent = [stem for stem, total in totals.items() if total >= least or (known and stem in known)]
+    frequent.sort(key=lambda stem: (-totals[stem], stem))
+    forms = {stem: found[stem] for stem in frequent}
+    return Vocabulary.of(forms, recipe.settings.language) if known is None else known.extend(forms)

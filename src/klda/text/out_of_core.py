@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -22,10 +21,9 @@ from klda.errors import SettingError
 from klda.posts.schema import POST_SCHEMA, HasBatches, PostTable, as_batches
 from klda.text import storage
 from klda.text.processes import spawned
+from klda.text.recipe import Recipe
 from klda.text.shards import ShardedCorpus, assemble, local_shard
-from klda.text.text_settings import TextSettings
-from klda.text.windows import Windowing
-from klda.types import KeywordSet, Post, Progress, as_keywords, silent
+from klda.types import Post, Progress, silent
 
 LEAST_MEMORY = 512 << 20
 PROCESS_BYTES = 200 << 20
@@ -38,20 +36,14 @@ MOST_TEXT = 32 << 20
 
 def prepare(
     posts: HasBatches | Iterable[Post],
-    keywords: KeywordSet | Iterable[str],
+    recipe: Recipe,
     folder: Path,
     *,
-    candidates: KeywordSet | None = None,
-    window: str | Windowing = "7d",
-    settings: TextSettings | None = None,
-    adjacent: bool = False,
-    stem_keywords: bool = False,
-    history: Sequence[KeywordSet] | None = None,
     memory: int = 4 << 30,
     workers: int | None = None,
     progress: Progress = silent,
 ) -> ShardedCorpus:
-    """Writes the corpus of these posts to a folder of shards; it equals `Corpus.from_posts` of the same posts.
+    """Writes the corpus of these posts to a folder of shards; it equals `Corpus.made` of the same posts.
 
     `memory` bounds what all processes together hold, in bytes, the words that stay in the vocabulary aside. `workers`
     is the number of processes (default: as many as cores and memory allow). What comes out depends on `memory` only in
@@ -60,17 +52,9 @@ def prepare(
     if memory < LEAST_MEMORY:
         raise SettingError(f"memory must be at least {LEAST_MEMORY >> 20} MiB, got {memory >> 20} MiB")
     storage.check_free(folder)  # now rather than after hours
-    keywords = as_keywords(keywords)
     n_workers = max(1, min(workers or os.cpu_count() or 1, memory // LEAST_MEMORY - 1))
     text_bytes = min(MOST_TEXT, (memory // (n_workers + 1) - PROCESS_BYTES) // BYTES_A_TEXT_BYTE)
-    make = partial(
-        _made,
-        keywords=keywords,
-        candidates=candidates,
-        window=window,
-        settings=settings,
-        adjacent=adjacent,
-    )
+    make = partial(_made, recipe=recipe)
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = tempfile.TemporaryDirectory(prefix=f".{folder.name}-parts-", dir=folder.parent)
     with beside as work, spawned(n_workers, _one_thread) as pool:
@@ -87,9 +71,7 @@ def prepare(
         return assemble(
             parts,
             folder,
-            settings,
-            history=history,
-            stem_keywords=stem_keywords,
+            recipe,
             memory=memory // 4,
             map_tasks=pool.map,
             progress=progress,
@@ -127,29 +109,17 @@ def _write(batches: list[pa.RecordBatch], path: Path) -> tuple[Path, int]:
     return path, len(table)
 
 
-def _made(path: Path, **settings: Any) -> Path:
+def _made(path: Path, recipe: Recipe) -> Path:
     """The folder of the local shard of some posts, whose file goes."""
     folder = path.with_suffix("")
-    make_part(path, folder, **settings)
+    make_part(path, folder, recipe)
     path.unlink()
     return folder
 
 
-def make_part(
-    path: Path,
-    folder: Path,
-    *,
-    keywords: KeywordSet,
-    candidates: KeywordSet | None,
-    window: str | Windowing,
-    settings: TextSettings | None,
-    adjacent: bool,
-) -> None:
+def make_part(path: Path, folder: Path, recipe: Recipe) -> None:
     """Writes the local shard of the posts in a file to a folder."""
-    table = PostTable.open(path)
-    shard = local_shard(
-        table, keywords, candidates=candidates, window=window, settings=settings, adjacent=adjacent, workers=1
-    )
+    shard = local_shard(PostTable.open(path), recipe)
     with storage.replacing(folder) as fresh:
         storage.write(shard, fresh, posts=path)
 

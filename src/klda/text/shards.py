@@ -21,15 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from klda.errors import DataError, FormatError, SettingError
+from klda.errors import DataError, FormatError
 from klda.posts.schema import HasBatches, microseconds
 from klda.text import storage
-from klda.text.build import build, with_stems
 from klda.text.corpus import Corpus, Rows
 from klda.text.joining import in_time, joined
 from klda.text.merging import merged_vocabulary
+from klda.text.recipe import Recipe
 from klda.text.recode import recoded
-from klda.text.text_settings import TextSettings
 from klda.text.vocabulary import Vocabulary
 from klda.text.windows import Windowing
 from klda.types import KeywordSet, Post, Progress, Window, silent
@@ -143,36 +142,31 @@ def n_documents(folder: Path | str) -> int:
     return len(storage.load(Path(folder)))
 
 
-def local_shard(
-    posts: HasBatches | Iterable[Post],
-    keywords: KeywordSet,
-    *,
-    candidates: KeywordSet | None = None,
-    window: str | Windowing = "7d",
-    settings: TextSettings | None = None,
-    adjacent: bool = False,
-    workers: int | None = 1,
-) -> Corpus:
+def load_corpus(folder: Path | str, rows: Rows | None = None) -> Corpus:
+    """The corpus in a folder, memory-mapped; the shards of a folder of shards are joined on disk.
+
+    With `rows`, only the documents that it chooses, given the windows of all in the order of time; `apart` is left
+    behind.
+    """
+    path = Path(folder)
+    if is_sharded(path):
+        return ShardedCorpus.open(path).joined(rows)
+    corpus = storage.load(path)
+    return corpus if rows is None else corpus.take(rows(corpus.documents.window))
+
+
+def local_shard(posts: HasBatches | Iterable[Post], recipe: Recipe, *, workers: int | None = 1) -> Corpus:
     """The corpus of some of the posts, with every word that occurs in them: save it, and give it to `assemble`."""
-    every_word = replace(settings or TextSettings(), min_count=1)
-    return build(
-        posts,
-        keywords,
-        candidates=candidates,
-        window=window,
-        settings=every_word,
-        adjacent=adjacent,
-        workers=workers,
-    )
+    every_word = replace(recipe.settings, min_count=1)
+    local = replace(recipe, settings=every_word, stem_keywords=False, history=None)
+    return Corpus.made(posts, local, workers=workers)
 
 
 def assemble(
     parts: Sequence[Path],
     folder: Path,
-    settings: TextSettings | None = None,
+    recipe: Recipe,
     *,
-    history: Sequence[KeywordSet] | None = None,
-    stem_keywords: bool = False,
     vocabulary: tuple[Vocabulary, int] | None = None,
     memory: int = 1 << 30,
     map_tasks: Map = map,
@@ -180,25 +174,22 @@ def assemble(
 ) -> ShardedCorpus:
     """Makes a folder of shards from saved local shards, in the order in which their posts were read.
 
-    The result equals `Corpus.from_posts` of all posts, with the same settings. `vocabulary` gives words that were
-    merged elsewhere, with the number of distinct ones before rare ones became the placeholder; else they are merged
-    here, within `memory` bytes. `map_tasks` may work on other
-    machines that see the same files, and may do a task again.
+    The result equals `Corpus.made` of all posts with the same recipe. `vocabulary` gives words that were merged
+    elsewhere, with the number of distinct ones before rare ones became the placeholder; else they are merged here,
+    within `memory` bytes. `map_tasks` may work on other machines that see the same files, and may do a task again.
     """
     if not parts:
         raise DataError("there are no posts to prepare; check the files and the filters")
-    settings = settings or TextSettings()
     first = storage.load(parts[0])
-    words, n_distinct = vocabulary or merged_vocabulary([part / VOCABULARY for part in parts], settings, memory=memory)
+    words, n_distinct = vocabulary or merged_vocabulary(
+        [part / VOCABULARY for part in parts], recipe.settings, memory=memory
+    )
     windows = _all_windows(first.windowing, map_tasks(_span, parts))
-    sets = tuple(history) if history is not None else (first.history[0],) * len(windows)
-    if len(sets) != len(windows):
-        raise SettingError(f"{len(sets)} keyword sets for {len(windows)} windows; give one for each")
+    whole = _Whole(recipe, windows, recipe.active_in(windows), n_distinct)
     with storage.replacing(folder) as fresh:
         words.save(fresh / VOCABULARY)
-        finish = partial(_finish, fresh, settings, windows, sets, n_distinct, stem_keywords)
         shards = []
-        for shard in map_tasks(finish, enumerate(parts)):
+        for shard in map_tasks(partial(_finish, fresh, whole), enumerate(parts)):
             shards.append(shard)
             progress("recode", len(shards), len(parts))
         like = storage.load(fresh / shards[0].folder, words)
@@ -206,42 +197,33 @@ def assemble(
     return ShardedCorpus.open(folder)
 
 
-def finished(
-    part: Corpus,
-    vocabulary: Vocabulary,
-    settings: TextSettings,
-    windows: tuple[Window, ...],
-    history: tuple[KeywordSet, ...],
-    n_distinct: int,
-    *,
-    stem_keywords: bool = False,
-) -> Corpus:
-    """A local shard as it is among all: its words and windows numbered as everywhere."""
-    first = windows.index(part.windows[0])
-    corpus = replace(
-        recoded(part, vocabulary),
-        windows=windows,
-        history=history,
-        settings=settings,
-        n_distinct=n_distinct,
-    )
-    corpus = replace(corpus, documents=corpus.documents.shifted(-first), apart=corpus.apart.shifted(-first))
-    return with_stems(corpus) if stem_keywords else corpus
+@dataclass(frozen=True)
+class _Whole:
+    """What each shard has to know of all."""
+
+    recipe: Recipe
+    windows: tuple[Window, ...]
+    history: tuple[KeywordSet, ...]
+    n_distinct: int
+
+    def finished(self, part: Corpus, vocabulary: Vocabulary) -> Corpus:
+        """A local shard as it is among all: its words and windows numbered as everywhere."""
+        first = self.windows.index(part.windows[0])
+        corpus = replace(
+            recoded(part, vocabulary),
+            windows=self.windows,
+            history=self.history,
+            settings=self.recipe.settings,
+            n_distinct=self.n_distinct,
+        )
+        corpus = replace(corpus, documents=corpus.documents.shifted(-first), apart=corpus.apart.shifted(-first))
+        return corpus.with_stems() if self.recipe.stem_keywords else corpus
 
 
-def _finish(
-    folder: Path,
-    settings: TextSettings,
-    windows: tuple[Window, ...],
-    history: tuple[KeywordSet, ...],
-    n_distinct: int,
-    stem_keywords: bool,
-    task: tuple[int, Path],
-) -> Shard:
+def _finish(folder: Path, whole: _Whole, task: tuple[int, Path]) -> Shard:
     """Writes one shard; a second time it takes the place of the first, so that a lost worker's task can be redone."""
     number, part = task
-    words = Vocabulary.load(folder / VOCABULARY)
-    corpus = finished(storage.load(part), words, settings, windows, history, n_distinct, stem_keywords=stem_keywords)
+    corpus = whole.finished(storage.load(part), Vocabulary.load(folder / VOCABULARY))
     name = f"shards/{number:05d}"
     with storage.replacing(folder / name) as fresh:
         storage.write(corpus, fresh, vocabulary=False, posts=part / "posts.arrow")

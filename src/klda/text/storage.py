@@ -44,12 +44,12 @@ def is_corpus(folder: Path) -> bool:
     return (folder / MANIFEST).is_file() or (folder / SHARDS).is_file()
 
 
-def save(corpus: Corpus, folder: Path) -> None:
+def save_corpus(corpus: Corpus, folder: Path | str) -> None:
     """Writes the corpus to a folder, which takes the place of a corpus that is already there.
 
     Everything is written beside it first: whatever goes wrong, the folder holds a whole corpus or what it held before.
     """
-    with replacing(folder) as fresh:
+    with replacing(Path(folder)) as fresh:
         write(corpus, fresh)
 
 

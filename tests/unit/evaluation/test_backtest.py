@@ -17,6 +17,7 @@ from klda.evaluation.summary import closed_summary, open_summary
 from klda.evaluation.truth import Reading, Truth, TruthSettings, measure_truth, raw_ranking
 from klda.policies.registry import policy
 from klda.text.corpus import Corpus
+from klda.text.storage import save_corpus
 from klda.types import KeywordSet
 
 SETTINGS = BacktestSettings(
@@ -27,7 +28,7 @@ SETTINGS = BacktestSettings(
 @pytest.fixture(scope="session")
 def corpus_folder(archive, tmp_path_factory):
     folder = tmp_path_factory.mktemp("archive") / "corpus"
-    archive.corpus.save(folder)
+    save_corpus(archive.corpus, folder)
     return folder
 
 
@@ -116,7 +117,7 @@ def test_a_subject_whose_labels_no_post_carries_is_refused_with_those_that_there
 
 def test_windows_of_hours_are_cases_of_their_own(world, health, tmp_path, quick_truth):
     corpus = Corpus.from_posts(world, health.keywords, window="12h", workers=1)
-    corpus.save(tmp_path / "corpus")
+    save_corpus(corpus, tmp_path / "corpus")
     settings = replace(SETTINGS, policies=("frequent",), weeks=8)
     windows = [20, 21, 22, 23]
     results = list(run(tasks(Archive(corpus), tmp_path / "corpus", tmp_path / "work", [health], settings, windows)))

@@ -14,6 +14,7 @@ from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.labelled import LabelledCase, answered
 from klda.evaluation.oracle import best_keywords
 from klda.evaluation.subjects import Subject
+from klda.text.storage import save_corpus
 from klda.types import KeywordSet
 
 TEST, HISTORY = 5, 3
@@ -102,7 +103,7 @@ def test_references_know_the_labels_of_their_week(archive, health, case):
 @pytest.fixture(scope="module")
 def folder(archive, tmp_path_factory):
     folder = tmp_path_factory.mktemp("labelled") / "corpus"
-    archive.corpus.save(folder)
+    save_corpus(archive.corpus, folder)
     return folder
 
 

@@ -12,6 +12,7 @@ from klda.evaluation.studies import StudyTask, run_study
 from klda.evaluation.study_tables import divergence_tables, perplexity_tables, study_tables
 from klda.evaluation.subjects import Subject
 from klda.evaluation.truth import TruthSettings, measure_truth
+from klda.text.storage import save_corpus
 from klda.types import KeywordSet
 
 SETTINGS = BacktestSettings(policies=("counting", "frequent"), weeks=3, history="static", n_candidates=12)
@@ -25,7 +26,7 @@ QUICK = {
 @pytest.fixture(scope="module")
 def corpus_folder(archive, tmp_path_factory):
     folder = tmp_path_factory.mktemp("archive") / "corpus"
-    archive.corpus.save(folder)
+    save_corpus(archive.corpus, folder)
     return folder
 
 

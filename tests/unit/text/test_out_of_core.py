@@ -8,6 +8,8 @@ from klda.errors import DataError, InputError, SettingError
 from klda.posts.schema import HasBatches, PostTable, to_batch
 from klda.text import out_of_core
 from klda.text.corpus import Corpus
+from klda.text.recipe import Recipe
+from klda.text.shards import load_corpus
 from tests.unit.text.same import assert_same
 from tests.unit.text.test_shards import KEYWORDS, OPTIONS, make_posts
 
@@ -31,15 +33,14 @@ def test_preparing_on_disk_equals_preparing_in_memory(tmp_path: Path, monkeypatc
     told: list[tuple[str, int]] = []
     opened = out_of_core.prepare(
         Batches(8),
-        KEYWORDS,
+        Recipe(KEYWORDS, **OPTIONS),
         tmp_path / "out",
-        **OPTIONS,
         workers=2,
         memory=2 << 30,
         progress=lambda stage, done, *_, **__: told.append((stage, done)),
     )
     assert len(opened) > 2
-    assert_same(Corpus.from_posts(make_posts(), KEYWORDS, **OPTIONS), Corpus.load(tmp_path / "out"))
+    assert_same(Corpus.from_posts(make_posts(), KEYWORDS, **OPTIONS), load_corpus(tmp_path / "out"))
     assert ("prepare", 90) in told
     assert ("recode", len(opened)) in told
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -59,16 +60,16 @@ def test_shards_are_cut_by_the_bytes_of_their_texts(tmp_path: Path) -> None:
 
 def test_what_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="the disk is gone"):
-        out_of_core.prepare(Batches(40, fail=True), KEYWORDS, tmp_path / "out", workers=1)
+        out_of_core.prepare(Batches(40, fail=True), Recipe(KEYWORDS), tmp_path / "out", workers=1)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_posts_too_little_memory_and_a_folder_in_use_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no posts"):
-        out_of_core.prepare([], KEYWORDS, tmp_path / "out", workers=1)
+        out_of_core.prepare([], Recipe(KEYWORDS), tmp_path / "out", workers=1)
     with pytest.raises(SettingError, match="at least 512 MiB"):
-        out_of_core.prepare([], KEYWORDS, tmp_path / "out", memory=1 << 20)
+        out_of_core.prepare([], Recipe(KEYWORDS), tmp_path / "out", memory=1 << 20)
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(InputError, match="not a corpus"):
-        out_of_core.prepare([], KEYWORDS, tmp_path)
+        out_of_core.prepare([], Recipe(KEYWORDS), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]

@@ -18,7 +18,9 @@ from klda.text import shards, storage
 from klda.text.corpus import Corpus, every
 from klda.text.documents import Words
 from klda.text.merging import merged_vocabulary, vocabulary_of, word_counts
-from klda.text.shards import ShardedCorpus, assemble, local_shard, n_documents
+from klda.text.recipe import Recipe
+from klda.text.shards import ShardedCorpus, assemble, load_corpus, local_shard, n_documents
+from klda.text.storage import save_corpus
 from klda.text.text_settings import TextSettings
 from klda.text.windows import Windowing
 from klda.types import Keyword, KeywordSet, Post
@@ -68,7 +70,7 @@ def save_parts(posts: Sequence[Post], cuts: Sequence[int], folder: Path) -> list
     for start, stop in pairwise([0, *sorted(cuts), len(posts)]):
         if start < stop:
             parts.append(folder / f"part{start}")
-            local_shard(posts[start:stop], KEYWORDS, **OPTIONS).save(parts[-1])
+            save_corpus(local_shard(posts[start:stop], Recipe(KEYWORDS, **OPTIONS)), parts[-1])
     return parts
 
 
@@ -87,15 +89,15 @@ def test_shards_together_equal_the_corpus_made_at_once(
     posts = [Post(str(i), MONDAY + timedelta(hours=at), " ".join(words)) for i, (at, words) in enumerate(rows)]
     with tempfile.TemporaryDirectory() as folder:
         parts = save_parts(posts, [min(cut, len(posts)) for cut in cuts], Path(folder))
-        assemble(parts, Path(folder) / "out", OPTIONS["settings"], stem_keywords=stem, memory=memory)
+        assemble(parts, Path(folder) / "out", Recipe(KEYWORDS, **OPTIONS, stem_keywords=stem), memory=memory)
         assert_same(
-            Corpus.from_posts(posts, KEYWORDS, stem_keywords=stem, **OPTIONS), Corpus.load(Path(folder) / "out")
+            Corpus.from_posts(posts, KEYWORDS, stem_keywords=stem, **OPTIONS), load_corpus(Path(folder) / "out")
         )
 
 
 def test_every_shard_is_a_corpus_with_the_words_and_windows_of_all(tmp_path: Path) -> None:
     posts = make_posts()
-    opened = assemble(save_parts(posts, [20, 50], tmp_path), tmp_path / "out", OPTIONS["settings"])
+    opened = assemble(save_parts(posts, [20, 50], tmp_path), tmp_path / "out", Recipe(KEYWORDS, **OPTIONS))
     whole = Corpus.from_posts(posts, KEYWORDS, **OPTIONS)
     assert [len(shard.posts) for shard in opened] == [20, 30, 40] == [entry.posts for entry in opened.shards]
     assert sum(entry.tokens for entry in opened.shards) == whole.documents.n_tokens
@@ -115,21 +117,21 @@ def test_words_may_be_merged_elsewhere_and_tasks_done_in_any_way(tmp_path: Path)
     assemble(
         parts,
         tmp_path / "out",
-        OPTIONS["settings"],
+        Recipe(KEYWORDS, **OPTIONS),
         vocabulary=merged,
         map_tasks=lambda task, items: [(task(item), task(item))[1] for item in items],  # each done twice
     )
-    assert_same(Corpus.from_posts(posts, KEYWORDS, **OPTIONS), Corpus.load(tmp_path / "out"))
+    assert_same(Corpus.from_posts(posts, KEYWORDS, **OPTIONS), load_corpus(tmp_path / "out"))
 
 
 def test_a_history_names_the_keywords_of_each_window(tmp_path: Path) -> None:
     parts = save_parts(make_posts(), [40], tmp_path)
-    n_windows = Corpus.load(assemble(parts, tmp_path / "out").folder).n_windows
+    n_windows = load_corpus(assemble(parts, tmp_path / "out", Recipe(KEYWORDS)).folder).n_windows
     history = [KeywordSet.of(str(i)) for i in range(n_windows)]
-    assemble(parts, tmp_path / "out", history=history)
-    assert Corpus.load(tmp_path / "out").history == tuple(history)
+    assemble(parts, tmp_path / "out", Recipe(KEYWORDS, history=history))
+    assert load_corpus(tmp_path / "out").history == tuple(history)
     with pytest.raises(SettingError, match="1 keyword sets"):
-        assemble(parts, tmp_path / "out", history=history[:1])
+        assemble(parts, tmp_path / "out", Recipe(KEYWORDS, history=history[:1]))
 
 
 def test_the_digest_is_that_of_the_content(tmp_path: Path) -> None:
@@ -137,75 +139,77 @@ def test_the_digest_is_that_of_the_content(tmp_path: Path) -> None:
     digests = []
     for name, some in (("one", posts), ("two", posts), ("three", posts[:-1])):
         (tmp_path / name).mkdir()
-        digests.append(assemble(save_parts(some, [40], tmp_path / name), tmp_path / name / "out").digest)
+        digests.append(
+            assemble(save_parts(some, [40], tmp_path / name), tmp_path / name / "out", Recipe(KEYWORDS)).digest
+        )
     assert digests[0] == digests[1] != digests[2]
 
 
 def test_a_failed_assembly_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = save_parts(make_posts(), [40], tmp_path)
-    before = assemble(parts, tmp_path / "out").digest
+    before = assemble(parts, tmp_path / "out", Recipe(KEYWORDS)).digest
 
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr(shards, "_write_manifest", fail)
     with pytest.raises(OSError, match="disk full"):
-        assemble(parts[:1], tmp_path / "out")
+        assemble(parts[:1], tmp_path / "out", Recipe(KEYWORDS))
     assert ShardedCorpus.open(tmp_path / "out").digest == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "part0", "part40"]
 
 
 def test_nothing_to_assemble_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no posts"):
-        assemble([], tmp_path / "out")
+        assemble([], tmp_path / "out", Recipe(KEYWORDS))
 
 
 def test_posts_are_linked_where_the_disk_can_and_copied_where_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = save_parts(make_posts(), [], tmp_path)
-    assemble(parts, tmp_path / "linked")
+    assemble(parts, tmp_path / "linked", Recipe(KEYWORDS))
     assert (tmp_path / "linked/shards/00000/posts.arrow").stat().st_nlink == 2
 
     def refuse(*_: object) -> None:
         raise OSError("no links here")
 
     monkeypatch.setattr(storage.os, "link", refuse)
-    assemble(parts, tmp_path / "copied")
+    assemble(parts, tmp_path / "copied", Recipe(KEYWORDS))
     assert (tmp_path / "copied/shards/00000/posts.arrow").stat().st_nlink == 1
-    assert_same(Corpus.load(tmp_path / "linked"), Corpus.load(tmp_path / "copied"))
+    assert_same(load_corpus(tmp_path / "linked"), load_corpus(tmp_path / "copied"))
 
 
 def test_a_corpus_of_shards_can_be_saved_whole_in_their_place(tmp_path: Path) -> None:
-    assemble(save_parts(make_posts(), [40], tmp_path), tmp_path / "out")
-    corpus = Corpus.load(tmp_path / "out")
-    corpus.save(tmp_path / "out")
+    assemble(save_parts(make_posts(), [40], tmp_path), tmp_path / "out", Recipe(KEYWORDS))
+    corpus = load_corpus(tmp_path / "out")
+    save_corpus(corpus, tmp_path / "out")
     assert not shards.is_sharded(tmp_path / "out")
-    assert_same(corpus, Corpus.load(tmp_path / "out"))
+    assert_same(corpus, load_corpus(tmp_path / "out"))
 
 
 @pytest.mark.parametrize("cuts", [[], [30, 60]])
 @pytest.mark.parametrize("sharded", [True, False])
 def test_a_stretch_of_the_documents_is_that_of_the_whole(tmp_path: Path, cuts: list[int], sharded: bool) -> None:
-    assemble(save_parts(make_posts(), cuts, tmp_path), tmp_path / "out")
-    whole = Corpus.load(tmp_path / "out")
+    assemble(save_parts(make_posts(), cuts, tmp_path), tmp_path / "out", Recipe(KEYWORDS))
+    whole = load_corpus(tmp_path / "out")
     if not sharded:
-        whole.save(tmp_path / "out")
+        save_corpus(whole, tmp_path / "out")
     seen = []
 
     def rows(window: Words) -> slice:
         seen.append(window.tolist())
         return slice(10, 25)
 
-    assert_same(Corpus.load(tmp_path / "out", rows), whole.take(slice(10, 25)))
+    assert_same(load_corpus(tmp_path / "out", rows), whole.take(slice(10, 25)))
     assert seen == [whole.documents.window.tolist()]
-    assert_same(Corpus.load(tmp_path / "out", every), whole.without_apart())
+    assert_same(load_corpus(tmp_path / "out", every), whole.without_apart())
     assert n_documents(tmp_path / "out") == len(whole)
 
 
 def test_a_stretch_reads_only_the_shards_that_it_lies_in(tmp_path: Path) -> None:
     posts = sorted(make_posts(), key=lambda post: post.time)
-    corpus = assemble(save_parts(posts, [30, 60], tmp_path), tmp_path / "out")
+    corpus = assemble(save_parts(posts, [30, 60], tmp_path), tmp_path / "out", Recipe(KEYWORDS))
     second, third = corpus.shard(1), corpus.shard(2)
     arrays = tmp_path / "out/shards/00002/arrays.arrow"
     content = bytearray(arrays.read_bytes())
@@ -221,7 +225,7 @@ def test_a_stretch_reads_only_the_shards_that_it_lies_in(tmp_path: Path) -> None
 @pytest.mark.parametrize("damage", ["gone", "garbage", "changed"])
 @pytest.mark.parametrize("name", ["shards.json", "vocabulary.parquet", "shards/00001/arrays.arrow"])
 def test_damage_is_refused(tmp_path: Path, name: str, damage: str) -> None:
-    assemble(save_parts(make_posts(), [40], tmp_path), tmp_path / "out")
+    assemble(save_parts(make_posts(), [40], tmp_path), tmp_path / "out", Recipe(KEYWORDS))
     path = tmp_path / "out" / name
     content = path.read_bytes()
     if damage == "gone":
@@ -232,11 +236,11 @@ def test_damage_is_refused(tmp_path: Path, name: str, damage: str) -> None:
         middle = len(content) // 2
         path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
     with pytest.raises(FormatError, match="out"):
-        Corpus.load(tmp_path / "out")
+        load_corpus(tmp_path / "out")
 
 
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
-    assemble(save_parts(make_posts(), [40], tmp_path), tmp_path / "out")
+    assemble(save_parts(make_posts(), [40], tmp_path), tmp_path / "out", Recipe(KEYWORDS))
     manifest = tmp_path / "out" / "shards.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"version": 99}))
     with pytest.raises(FormatError, match="99"):

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from klda.errors import DataError, SettingError
 from klda.posts.schema import PostSink, to_batch
-from klda.text import build as build_module
-from klda.text.build import extended
+from klda.text import corpus as corpus_module
 from klda.text.corpus import Corpus
 from klda.text.matching import Matcher
 from klda.text.stemming import stem_words
@@ -85,7 +84,7 @@ class SmallBatches:
 def test_threads_and_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     posts = posts_of([f"mask {i % 7} word{i % 5} wind" for i in range(50)])
     whole = Corpus.from_posts(posts, ["mask", "wind"], settings=ALL_WORDS, workers=1)
-    monkeypatch.setattr(build_module, "CHUNK_ROWS", 6)
+    monkeypatch.setattr(corpus_module, "CHUNK_ROWS", 6)
     in_parts = Corpus.from_posts(SmallBatches(posts), ["mask", "wind"], settings=ALL_WORDS, workers=3)
     assert in_parts.vocabulary == whole.vocabulary
     for name, array in whole.documents.arrays().items():
@@ -94,7 +93,7 @@ def test_threads_and_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_many_posts_are_spilled_to_disk_and_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
     posts = posts_of([f"mask number {i}" for i in range(40)])
-    monkeypatch.setattr(build_module, "PostSink", lambda: PostSink(keep_bytes=1))
+    monkeypatch.setattr(corpus_module, "PostSink", lambda: PostSink(keep_bytes=1))
     corpus = Corpus.from_posts(SmallBatches(posts), ["mask"], settings=ALL_WORDS)
     assert [corpus.posts[i] for i in range(40)] == posts
 
@@ -157,7 +156,7 @@ def test_history_needs_one_set_for_each_window() -> None:
 def test_a_new_window_stands_behind_the_old_ones() -> None:
     first = Corpus.from_posts(posts_of(["mask wind", "rain"]), ["mask"], settings=ALL_WORDS)
     later = posts_of(["storm", "mask"], start=MONDAY + timedelta(weeks=2))
-    both = extended(first, later, KeywordSet.of("storm"))
+    both = first.extended(later, KeywordSet.of("storm"))
     assert both.n_windows == 3
     assert [keywords.texts for keywords in both.history] == [("mask",), ("storm",), ("storm",)]
     assert both.candidates.texts == ("mask", "storm")
@@ -177,7 +176,7 @@ def test_growing_gives_the_same_documents_as_reading_all_at_once(texts: list[str
     whole = Corpus.from_posts(posts, ["mask", "home"], settings=ALL_WORDS, workers=1)
     if not rest:
         return
-    grown = extended(Corpus.from_posts(first, ["mask", "home"], settings=ALL_WORDS, workers=1), rest, workers=1)
+    grown = Corpus.from_posts(first, ["mask", "home"], settings=ALL_WORDS, workers=1).extended(rest, workers=1)
     assert bags(grown) == bags(whole)
     assert grown.windows == whole.windows
     assert grown.observed.lists() == whole.observed.lists()
@@ -186,7 +185,7 @@ def test_growing_gives_the_same_documents_as_reading_all_at_once(texts: list[str
 
 def test_late_posts_find_their_place_in_old_windows() -> None:
     first = Corpus.from_posts(posts_of(["mask one"], start=MONDAY + timedelta(days=3)), ["mask"], settings=ALL_WORDS)
-    both = extended(first, posts_of(["mask zero"]))
+    both = first.extended(posts_of(["mask zero"]))
     assert both.windows == first.windows
     assert [both.posts[int(row)].text for row in both.documents.post] == ["mask zero", "mask one"]
 
