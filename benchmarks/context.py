@@ -9,7 +9,7 @@ that ship:
 - `posterior`: how much better the model's words for posts of the list explain those posts than its words for all posts
 - `divergence`: how far the words that the model expects of the word are from those it expects of the list
 - `topic shares`: how alike the topics of those posts are to the topics of the list's posts
-- `words` and `vectors`: the shipped features `context` and `context_meaning`, which train nothing
+- `words` and `vectors`: the shipped features `context_list` and `context_meaning`, which train nothing
 
 Prints the average precision of grade 2 among judged words: of each alone, and beside counts and meaning in a logistic
 model that is fitted on the other subjects. Words without a new post in the model's sample have no reading.
@@ -38,7 +38,7 @@ from klda.types import KeywordSet
 Floats = NDArray[np.float64]
 
 READINGS = ("posterior", "divergence", "topic shares")
-SHIPPED = {"words": "context", "vectors": "context_meaning"}
+SHIPPED = {"words": "context_list", "vectors": "context_meaning"}
 TINY = 1e-9
 
 

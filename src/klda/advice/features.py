@@ -13,8 +13,20 @@ from klda.arrays import Bools, Floats, Ints
 from klda.text.general_frequency import general_frequencies
 from klda.text.vectors import word_vectors
 
-COUNTS = ("lift", "beside", "posts", "partners", "rise", "rarity", "hashtag", "phrase", "contains", "founding")
-CONTEXT = ("context", "context_list")
+COUNTS = (
+    "lift",
+    "beside",
+    "posts",
+    "partners",
+    "rise",
+    "rarity",
+    "hashtag",
+    "phrase",
+    "cohesion",
+    "contains",
+    "founding",
+)
+CONTEXT = ("context_list",)
 MEANING = ("meaning", "meaning_nearest", "meaning_subject")
 POSTS_MEANING = ("context_meaning", "context_subject")
 COMPANY = ("company",)
@@ -103,11 +115,11 @@ def features_of(
         found[:, columns["rarity"]] = -np.log(frequency)
     found[:, columns["hashtag"]] = [k.text[0] in "#$" for k in terms.keywords]
     found[:, columns["phrase"]] = [" " in k.text for k in terms.keywords]
+    found[:, columns["cohesion"]] = _cohesion(terms, n_posts)
     found[:, columns["founding"]] = terms.founding
     found[:, columns["contains"]] = _contains(terms, each)
     if known and n_inside:
-        new, list_score = _context(terms, inside.astype(np.float64), n_listed, each)
-        found[:, columns["context"]], found[:, columns["context_list"]] = sure * new, sure * list_score
+        found[:, columns["context_list"]] = sure * _context_list(terms, inside.astype(np.float64), each)
     nearest = each[beside_each.argmax(axis=1)] if len(each) else np.zeros(len(terms), dtype=np.int64)
     vectors = word_vectors([k.text for k in terms.keywords], language) if use_vectors else None
     if vectors is not None:
@@ -119,7 +131,7 @@ def features_of(
             of_posts = _context_meaning(terms, inside, n_listed, each, named, language)
             found[:, [columns[name] for name in POSTS_MEANING]] = sure[:, None] * of_posts
     unseen = _unseen(beside, outside, sample_share)
-    of_new_posts = np.isin(NAMES, ("context", *POSTS_MEANING))
+    of_new_posts = np.isin(NAMES, POSTS_MEANING)
     found[(unseen > 0)[:, None] & of_new_posts] = np.nan
     per = 1 / max(terms.n_windows, 1)
     share = beside / np.maximum(posts, 1.0)
@@ -147,6 +159,23 @@ def _contains(terms: Terms, listed: Ints) -> list[bool]:
     long = {c: name for c, name in names.items() if len(name) >= LEAST_CONTAINED}
     texts = ["".join(k.text.casefold().split()) for k in terms.keywords]
     return [any(name in text and c != column for c, name in long.items()) for column, text in enumerate(texts)]
+
+
+def _cohesion(terms: Terms, posts: Floats) -> Floats:
+    """The share of its rarest word's posts that a phrase has, as a logarithm; 0 for a single word. # (T,)
+
+    *first responders* has nearly all posts of *responders*. *keep small businesses* has few of *keep*.
+    """
+    phrases = np.flatnonzero([" " in k.text for k in terms.keywords])
+    own = terms.own[phrases]
+    of_word = np.asarray(terms.words.sum(axis=0)).ravel()
+    rarest = np.full(len(phrases), np.inf)
+    np.minimum.at(rarest, np.repeat(np.arange(len(phrases)), np.diff(own.indptr)), of_word[own.indices])
+    found = np.zeros(len(terms))
+    known = np.isfinite(rarest)  # the words of a phrase may be too rare for the vocabulary
+    at = phrases[known]
+    found[at] = np.minimum(np.log((posts[at] + 0.5) / (rarest[known] + 0.5)), 0.0)
+    return found
 
 
 def _context_meaning(
@@ -205,13 +234,10 @@ def _standard(values: Floats) -> Floats:
     return np.asarray((values - mean) / np.maximum(spread, 1e-9))
 
 
-def _context(
-    terms: Terms, inside: NDArray[np.float64], n_listed: NDArray[np.float64], listed: Ints
-) -> tuple[Floats, Floats]:
-    """Do the posts that a term would newly bring read like the list's, keywords and the term itself masked? (T,), (T,)
+def _context_list(terms: Terms, inside: Floats, listed: Ints) -> Floats:
+    """Do the list's posts that have a term read like the list's posts, keywords and the term itself masked? # (T,)
 
-    A post speaks for the subject by the mean log ratio of its words in posts with and without the list. The second
-    number is the same for the posts that the term shares with the list.
+    A post speaks for the subject by the mean log ratio of its words in posts with and without the list.
     """
     words = terms.words
     with_list = np.asarray(words.T @ inside).ravel()
@@ -227,19 +253,11 @@ def _context(
     outside_posts = inside == 0
     centre, spread = score[outside_posts].mean(), score[outside_posts].std() + 1e-9
     own = np.asarray(terms.own @ ratio).ravel()  # (T,)
-
-    def mean_over(mask: NDArray[np.float64]) -> Floats:
-        n = np.asarray(terms.posts.T @ mask).ravel()
-        total = (
-            np.asarray(terms.posts.T @ (mask * score)).ravel()
-            - own * np.asarray(terms.posts.T @ (mask * weight)).ravel()
-        )
-        # two posts of nobody's subject stand in, so that a single post does not decide
-        return np.asarray(((total + 2 * centre) / (n + 2) - centre) / spread)
-
-    new = mean_over(1 - inside)
-    new[listed] = mean_over((n_listed == 1).astype(np.float64))[listed]
-    return new, mean_over(inside)
+    n = np.asarray(terms.posts.T @ inside).ravel()
+    total = np.asarray(terms.posts.T @ (inside * score)).ravel()
+    total -= own * np.asarray(terms.posts.T @ (inside * weight)).ravel()
+    # two posts of nobody's subject stand in, so that a single post does not decide
+    return np.asarray(((total + 2 * centre) / (n + 2) - centre) / spread)
 
 
 def _meaning(vectors: NDArray[np.float32], listed: Ints, subject: NDArray[np.float32] | None) -> tuple[Floats, Ints]:

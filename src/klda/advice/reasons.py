@@ -13,7 +13,7 @@ SENTENCES = {
     # why a word is added
     "beside": "{beside:.0%} of its posts also mention your keywords",
     "meaning": "Close in meaning to {nearest}",
-    "context": "The posts it adds read like yours",
+    "context": "The posts it adds have other words of your subject",
     "rising": "Rising: {times:.0f} times as frequent as before",
     "extends": "Its posts are closest to those of {nearest}",
     "likely": "Likely on the subject ({chance:.0%})",

@@ -16,8 +16,7 @@ from klda.advice.features import MEANING, NAMES, Features
 from klda.advice.reasons import Fact, in_words, note
 from klda.advice.terms import Terms
 from klda.arrays import Ints
-from klda.text.common_words import COMMON_WORDS
-from klda.text.stopwords import STOP_WORDS
+from klda.text.stopwords import COMMON_WORDS, STOP_WORDS
 
 
 def findings_of(evidence: Evidence, features: Features, scores: Scores) -> tuple[Finding, ...]:
@@ -97,7 +96,7 @@ def _code(features: Features, scores: Scores, column: int, listed: bool) -> str:
         return "meaning"
     if features.rise[column] >= RISING and chance >= LEAST_RELEVANCE:
         return "rising"
-    return "context" if features.values[column, NAMES.index("context")] > 0 else "likely"
+    return "context" if features.values[column, NAMES.index("company")] > 0 else "likely"
 
 
 def notes_on(evidence: Evidence, terms: Terms, scores: Scores, limits: Limits, chosen: Ints) -> list[str]:

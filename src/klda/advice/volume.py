@@ -7,16 +7,86 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import betainc, nbdtrik
 
 from klda.advice.constants import RECENT_HALF_LIFE, RECENT_WINDOWS, THIN_POSTS
-from klda.advice.forecast import forecast_posts, level_weights
-from klda.advice.interval import Interval
+from klda.advice.interval import COVERAGE, Interval
 from klda.advice.overlap import UnionVolume
 from klda.advice.word_counts import window_recency
 from klda.arrays import Bools, Floats, Ints
+from klda.errors import DataError, SettingError
 from klda.text.corpus import Corpus
 from klda.text.documents import Ragged
 from klda.types import Estimate, Keyword
+
+_TYPICAL_DISPERSION = 0.2
+"""φ before anything is known: counts vary by nearly half from window to window."""
+_PRIOR_WINDOWS = 4.0
+"""How many past errors that belief, and then the keywords' common φ, are worth."""
+_WORST_ERROR = 4.0
+"""Squared relative error at which one window is cut off, so that one explosion does not set everyone's φ."""
+
+
+HALF_LIFE = 1.5
+"""Windows after which a past count weighs half."""
+
+
+def level_weights(n_windows: int, half_life: float = HALF_LIFE) -> Floats:
+    """The weight of each past window in the expected posts, the latest last; they sum to 1. # (T,)
+
+    >>> level_weights(3, half_life=1.0).round(3)
+    array([0.143, 0.286, 0.571])
+    """
+    kept = 0.5 ** (np.arange(n_windows)[::-1] / half_life)
+    return np.asarray(kept / kept.sum())
+
+
+def forecast_posts(counts: Floats, *, half_life: float = HALF_LIFE, coverage: float = COVERAGE) -> Interval:
+    """Expected posts of each keyword in the next window, with an interval, from past counts (Q, T). # each (Q,)
+
+    The last column is the latest window.
+
+    >>> steady = forecast_posts(np.array([[20, 22, 19, 20, 21], [0, 0, 0, 0, 0]]))
+    >>> steady.at(0), steady.at(1)
+    (Estimate(mean=20.453, low=12.0, high=31.0), Estimate(mean=0.0, low=0.0, high=1.0))
+    """
+    if counts.ndim != 2 or counts.shape[1] == 0:
+        raise DataError(f"a forecast needs counts of at least one window for each keyword, got shape {counts.shape}")
+    if half_life <= 0:
+        raise SettingError(f"half_life must be above 0, got {half_life}")
+    kept = 0.5 ** (1 / half_life)
+    weighted, weight, weight_squared = counts[:, 0].astype(np.float64), 1.0, 1.0
+    error, evidence = np.zeros(len(counts)), np.zeros(len(counts))
+    for count in counts[:, 1:].T:
+        level, noise = weighted / weight, weight_squared / weight**2
+        # squared errors beyond Poisson, over level², weighted so that tiny levels say nothing about φ
+        scale = (level + 1 / _TYPICAL_DISPERSION) ** 2
+        error += np.minimum((count - level) ** 2 / scale, _WORST_ERROR) - level * (1 + noise) / scale
+        evidence += level**2 * (1 + noise) / scale
+        weighted = kept * weighted + count
+        weight, weight_squared = kept * weight + 1, kept**2 * weight_squared + 1
+
+    common = (_PRIOR_WINDOWS * _TYPICAL_DISPERSION + error.sum()) / (_PRIOR_WINDOWS + evidence.sum())
+    own = (_PRIOR_WINDOWS * max(common, 0.0) + error) / (_PRIOR_WINDOWS + evidence)
+    dispersion = np.maximum(own, 0.0)
+
+    mean = weighted / weight
+    level = (weighted + 0.5) / weight  # half a post more than seen: no post so far is not proof of none to come
+    noise = weight_squared / weight**2
+    size = level / (noise + (1 + noise) * dispersion * level)
+    low, high = (_quantile(q, size, size / (size + level)) for q in ((1 - coverage) / 2, (1 + coverage) / 2))
+    return Interval(mean, np.minimum(low, mean), np.maximum(high, mean))
+
+
+def _quantile(share: float, size: Floats, chance: Floats) -> Floats:
+    """The least count up to which a negative binomial has such a share. # as size
+
+    Written out, for `scipy.stats` takes a second to import, in every process.
+    """
+    near = np.nan_to_num(np.ceil(nbdtrik(share, size, chance)), nan=0.0).clip(min=0.0)
+    # between whole numbers rounding may put it on either side
+    near = np.where((near > 0) & (betainc(size, np.maximum(near, 1.0), chance) >= share), near - 1, near)
+    return np.asarray(np.where(betainc(size, near + 1, chance) < share, near + 1, near))
 
 
 def collected(corpus: Corpus, current: Ints) -> Bools:

@@ -5,7 +5,7 @@ words, the further. A prediction without that noise ranks candidates differently
 against. So the counts of next window are drawn from the predicted distributions, as many tokens as each keyword is
 expected to have, smoothed as the truth will be, and scored; the scores' mean and spread over a few draws come back.
 Keywords are drawn independently of each other, although documents that carry both make their words agree a little more.
-The intervals are of sampling alone; how far windows differ beyond it is for `klda.baselines.calibration` to tell.
+The intervals are of sampling alone; how far windows differ beyond it is for `klda.baselines.uncertainty` to tell.
 """
 
 from __future__ import annotations

@@ -99,3 +99,19 @@ def _reasons(evidence: Evidence, topics: LDA, shares: Floats, parts: Floats) -> 
         f"strongest in the topic of {words[topic]}, {shares[topic]:.0%} of the list's posts"
         for topic in parts.argmax(axis=0).tolist()
     ]
+
+
+@dataclass
+class ContextTopicalPageRank(TopicalPageRank):
+    """As `topical-pagerank`, and each topic's words are joined only as far as posts on that topic join them.
+
+    Where the original gives a post to one topic and counts it there, here it counts in every topic by the topic's
+    weight in it.
+    """
+
+    name = "context-topical-pagerank"
+
+    def graphs(self, posts: Corpus, weights: Floats) -> Iterator[WordGraph]:
+        """The graph that each topic's walk goes on: posts count by the topic's weight in them."""
+        for topic in weights.T:
+            yield WordGraph.of(posts, topic)

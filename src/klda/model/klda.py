@@ -8,7 +8,8 @@ from typing import Any, Literal, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from klda.errors import DataError
-from klda.model import runs, saving, warm_start
+from klda.model import initialise as warm_start
+from klda.model import runs, saving
 from klda.model.data import TrainingData, training_data
 from klda.model.inference import Fitted
 from klda.model.initialise import find_n_topics, first_parameters, settings_of

@@ -26,8 +26,8 @@ from klda.errors import DataError, InputError, MissingExtraError
 from klda.monitor.unpacking import check_size
 from klda.posts.reader import read_posts
 from klda.posts.schema import PostTable, from_batch
-from klda.text.common_words import COMMON_WORDS
 from klda.text.languages import other_language
+from klda.text.stopwords import COMMON_WORDS
 from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress, silent
 

@@ -26,7 +26,7 @@ _BUILT_IN = {
     "tfidf": "klda.baselines.tfidf:TfIdf",
     "textrank": "klda.baselines.textrank:TextRank",
     "topical-pagerank": "klda.baselines.topical_pagerank:TopicalPageRank",
-    "context-topical-pagerank": "klda.baselines.context_topical_pagerank:ContextTopicalPageRank",
+    "context-topical-pagerank": "klda.baselines.topical_pagerank:ContextTopicalPageRank",
     "cooccurrence": "klda.baselines.cooccurrence:CoOccurrence",
     "embedding": "klda.baselines.embedding:Embedding",
     "ensemble": "klda.policies.ensemble:Ensemble",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from klda import Corpus
-from klda.advice.company import company_of
 from klda.advice.constants import LEAST_COMPANY, MOST_COMPANY
+from klda.advice.relevance import company_of
 from klda.advice.terms import Terms, terms_of
 from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Post

@@ -126,7 +126,7 @@ def test_new_posts_that_a_thin_sample_does_not_show_are_expected_all_the_same() 
     assert found.outside_known
     assert found.beside[at] == 1.0
     assert found.new[at] == found.unseen[at] > 0
-    assert np.isnan(found.values[at, NAMES.index("context")])
+    assert np.isnan(found.values[at, NAMES.index("context_meaning")])
     assert not features_of(terms_of(whole, KeywordSet.of("election"))).unseen.any()
 
 

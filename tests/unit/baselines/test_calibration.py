@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from klda.baselines.calibration import calibrated_forecast, running_forecasts
+from klda.baselines.uncertainty import calibrated_forecast, running_forecasts
 from klda.errors import DataError
 
 

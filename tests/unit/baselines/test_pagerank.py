@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from klda.baselines.pagerank import pagerank
+from klda.baselines.word_graph import pagerank
 from klda.errors import DataError, SettingError
 
 

@@ -3,10 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from klda.baselines.context_topical_pagerank import ContextTopicalPageRank
-from klda.baselines.pagerank import pagerank
-from klda.baselines.topical_pagerank import TopicalPageRank, topic_given_word
-from klda.baselines.word_graph import WordGraph
+from klda.baselines.topical_pagerank import ContextTopicalPageRank, TopicalPageRank, topic_given_word
+from klda.baselines.word_graph import WordGraph, pagerank
 from klda.model.lda import LDA
 from klda.types import silent
 from tests.unit.baselines.few_posts import evidence_of, weekly

@@ -10,6 +10,7 @@ from klda.baselines.viral import Viral
 from klda.errors import DataError
 from klda.simulation import World
 from klda.text.corpus import Corpus
+from klda.text.storage import save_corpus
 from klda.types import KeywordSet, Post
 
 
@@ -94,7 +95,7 @@ def test_it_can_learn_from_another_archive(without_counts, current, tmp_path):
     other = Corpus.from_posts(World(weeks=2, posts_per_week=1500, seed=5), ["hospital"])
     early = Viral(training=other, topic_share=0.0)
     assert len(recommended(early, without_counts, current)) > 0
-    other.save(tmp_path / "other")
+    save_corpus(other, tmp_path / "other")
     assert recommended(Viral(training=tmp_path / "other", topic_share=0.0), without_counts, current) == recommended(
         early, without_counts, current
     )

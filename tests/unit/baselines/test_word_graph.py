@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from klda.baselines.pagerank import pagerank
-from klda.baselines.word_graph import WordGraph
+from klda.baselines.word_graph import WordGraph, pagerank
 from tests.unit.baselines.few_posts import weekly
 
 POSTS = ["horse race", "horse whip", "race whip horse", "race track", "alone"]

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from klda.model import vocabulary_softmax, warm_start
+from klda.model import initialise as warm_start
+from klda.model import vocabulary_softmax
 from klda.model.klda import KLDA
 from klda.text.corpus import Corpus
 from tests.unit.model.small import QUICK

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import nbinom
 
-from klda.advice.forecast import _quantile, forecast_posts
+from klda.advice.volume import _quantile, forecast_posts
 from klda.errors import DataError, SettingError
 
 histories = hnp.arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.integers(0, 10_000))
