@@ -15,7 +15,7 @@ from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.rules import check_rules
 from klda.monitor.settings import Settings, resolved
 from klda.store import MonitorFolder, create_monitor
-from klda.store.records import now
+from klda.store.sql.records import now
 from klda.streams import Received, Source, source_of
 from klda.text.matching import Matcher
 

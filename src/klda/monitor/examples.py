@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from klda.advice.explanation import Example
 from klda.monitor.monitor import Monitor
-from klda.store.topics import TopicExample
+from klda.store.sql.topic_records import TopicExample
 from klda.types import Window
 
 

@@ -12,7 +12,7 @@ from klda.errors import SettingError
 from klda.monitor.settings import Settings, from_environment, resolved
 from klda.posts.schema import PostTable
 from klda.store import MonitorFolder, PostStore, Records, open_monitor
-from klda.store.records import now
+from klda.store.sql.records import now
 from klda.streams import Source, source_of
 from klda.streams.replay import Replay
 from klda.text.windows import Windowing

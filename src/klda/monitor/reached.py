@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from klda.monitor.monitor import Monitor
-from klda.store.layout import window_name, window_start
-from klda.store.tally import ALL
+from klda.store.delta.layout import window_name, window_start
+from klda.store.delta.tally import ALL
 from klda.types import Window
 
 REACHED = "reached"

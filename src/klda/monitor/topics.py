@@ -21,8 +21,8 @@ from klda.monitor.examples import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor
 from klda.monitor.reached import horizon
-from klda.store.tally import ALL
-from klda.store.topics import TopicExample, TopicOverTime, WindowTopics
+from klda.store.delta.tally import ALL
+from klda.store.sql.topic_records import TopicExample, TopicOverTime, WindowTopics
 from klda.text.corpus import Corpus
 from klda.text.documents import Documents
 from klda.types import KeywordSet, Progress, Window, silent

@@ -16,7 +16,7 @@ from klda.monitor.monitor import Monitor
 from klda.monitor.reached import today
 from klda.monitor.reports import withdraw_reports
 from klda.store import PostStore
-from klda.store.posts import GRACE
+from klda.store.delta.post_store import GRACE
 from klda.text.windows import parse_length
 from klda.types import Window
 

@@ -10,8 +10,8 @@ from klda.monitor.failure import failure
 from klda.monitor.monitor import Monitor
 from klda.monitor.reached import horizon
 from klda.store import VolumePoint
-from klda.store.tally import ALL
-from klda.store.volume import Period
+from klda.store.delta.tally import ALL
+from klda.store.sql.volume_records import Period
 from klda.types import Estimate, Window
 
 SPANS = {"window": 26, "day": 31, "hour": 48}

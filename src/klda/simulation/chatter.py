@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from klda.simulation.subjects import Subject, Thread
+from klda.simulation.cast import Subject, Thread
 
 CHATTER = Subject(
     name="chatter",

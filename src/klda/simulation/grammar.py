@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.simulation import phrases
+from klda.simulation import word_lists as phrases
 from klda.simulation.lexicon import SOURCES
 from klda.simulation.urn import Floats, Ints, Urn
 from klda.text.documents import Ragged

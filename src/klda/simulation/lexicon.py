@@ -8,9 +8,9 @@ from itertools import accumulate
 
 import numpy as np
 
-from klda.simulation.phrases import EVERYDAY_ADJECTIVES, EVERYDAY_THINGS, EVERYDAY_VERBS
-from klda.simulation.subjects import Subject
+from klda.simulation.cast import Subject
 from klda.simulation.urn import Floats, zipf
+from klda.simulation.word_lists import EVERYDAY_ADJECTIVES, EVERYDAY_THINGS, EVERYDAY_VERBS
 
 SOURCES = ("thing", "topic", "adj", "verb")
 """The kinds of words that depend on what a post is about."""
@@ -67,7 +67,7 @@ class Lexicon:
     def of(cls, subjects: Sequence[Subject]) -> Lexicon:
         """The lexicon of these subjects.
 
-        >>> from klda.simulation.subjects import SUBJECTS
+        >>> from klda.simulation.cast import SUBJECTS
         >>> lexicon = Lexicon.of(SUBJECTS)
         >>> lexicon.words[1].many, lexicon.words[1].one, lexicon.base.shape[:2]
         ('hospitals', 'hospital', (26, 4))

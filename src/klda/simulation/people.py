@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from klda.simulation.language import SYLLABLES
+from klda.simulation.sentences import SYLLABLES
 from klda.simulation.urn import Floats, Ints
 
 FAITHFUL = 0.7

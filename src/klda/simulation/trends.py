@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.simulation.subjects import Subject
+from klda.simulation.cast import Subject
 from klda.simulation.urn import Floats, Ints, zipf
 
 CHATTER_SHARE = 0.4

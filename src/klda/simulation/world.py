@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 
 from klda.errors import SettingError
 from klda.posts.schema import BATCH_ROWS, POST_SCHEMA, from_batch, microseconds
+from klda.simulation.cast import SUBJECTS, Subject
 from klda.simulation.chatter import CHATTER
 from klda.simulation.grammar import Grammar
-from klda.simulation.language import Language
+from klda.simulation.known_truth import Truth
 from klda.simulation.lexicon import SOURCES, Lexicon
 from klda.simulation.people import People
-from klda.simulation.subjects import SUBJECTS, Subject
+from klda.simulation.sentences import Language
 from klda.simulation.trends import Trends
-from klda.simulation.truth import Truth
 from klda.simulation.urn import Floats, Ints, Urn
 from klda.types import Post
 

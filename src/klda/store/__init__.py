@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-from klda.store.commits import Position
-from klda.store.database import Database
-from klda.store.jobs import Job
-from klda.store.journal import AuditEntry, Gap, TrainedModel
-from klda.store.keyword_history import KeywordSpan, Outcome
+from klda.store.delta.commits import Position
+from klda.store.delta.post_store import Appended, PostStore, WindowSize
+from klda.store.delta.pseudonyms import Pseudonyms
+from klda.store.delta.reading import StoredPosts, export
 from klda.store.lock import only_writer
-from klda.store.monitors import MonitorFolder, create_monitor, list_monitors, open_monitor
-from klda.store.posts import Appended, PostStore, WindowSize
-from klda.store.proposals import Decision, SavedProposal
-from klda.store.pseudonyms import Pseudonyms
-from klda.store.reading import StoredPosts, export
-from klda.store.records import Records
-from klda.store.topics import TopicExample, TopicOverTime, WindowTopics
-from klda.store.volume import VolumePoint
+from klda.store.monitor_folders import MonitorFolder, create_monitor, list_monitors, open_monitor
+from klda.store.sql.database import Database
+from klda.store.sql.job_records import Job
+from klda.store.sql.journal import AuditEntry, Gap, TrainedModel
+from klda.store.sql.keyword_history import KeywordSpan, Outcome
+from klda.store.sql.proposal_records import Decision, SavedProposal
+from klda.store.sql.records import Records
+from klda.store.sql.topic_records import TopicExample, TopicOverTime, WindowTopics
+from klda.store.sql.volume_records import VolumePoint
 
 __all__ = [
     "Appended",

@@ -124,7 +124,7 @@ def test_an_edit_loses_nothing_when_the_process_dies(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"klda.store.posts.PostStore.{dies}", dying)
+        patch.setattr(f"klda.store.delta.post_store.PostStore.{dies}", dying)
         with pytest.raises(KeyboardInterrupt):
             gathered(monitor, source)
     monitor.records.deletions.carry_out(monitor.posts())

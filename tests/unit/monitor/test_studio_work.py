@@ -25,7 +25,7 @@ from klda.monitor.jobs import GRACE, recent, recorded, the_job
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.vacuum import vacuum
 from klda.store import Appended, PostStore, list_monitors
-from klda.store.records import now
+from klda.store.sql.records import now
 from klda.types import silent
 from tests.unit.monitor.uploading import VALUES, sent
 

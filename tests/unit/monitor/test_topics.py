@@ -10,7 +10,7 @@ from klda.monitor.collect import Collector
 from klda.monitor.monitor import Monitor
 from klda.monitor.topics import learn_topics, topics_over_time
 from klda.monitor.volume_series import flow, now, yields
-from klda.store.topics import WindowTopics
+from klda.store.sql.topic_records import WindowTopics
 from klda.streams import Deleted, Received
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from klda.simulation import World
-from klda.simulation.truth import words_in
+from klda.simulation.known_truth import words_in
 from klda.text.tokens import cut, tokens_of
 
 WORLD = World(weeks=11, posts_per_week=4000, seed=3)

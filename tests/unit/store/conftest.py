@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from klda.posts.schema import to_batch
-from klda.store.database import Database
-from klda.store.posts import PostStore
-from klda.store.records import Records
+from klda.store.delta.post_store import PostStore
+from klda.store.sql.database import Database
+from klda.store.sql.records import Records
 from klda.text.windows import Windowing
 from klda.types import Post
 from tests.unit.store import postgres

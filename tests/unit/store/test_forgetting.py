@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from klda.posts.schema import to_batch
-from klda.store.commits import Position
-from klda.store.posts import PostStore
-from klda.store.pseudonyms import Pseudonyms
+from klda.store.delta.commits import Position
+from klda.store.delta.post_store import PostStore
+from klda.store.delta.pseudonyms import Pseudonyms
 from klda.text.windows import Windowing
 from klda.types import Post
 from tests.unit.store.conftest import MONDAY, Add, files, ids, posts, reopened
@@ -45,7 +45,7 @@ def test_a_deleted_post_is_gone_from_the_files_of_every_version(store: PostStore
 def test_many_deletions_are_carried_out_and_counted(
     store: PostStore, monkeypatch: pytest.MonkeyPatch, add: Add
 ) -> None:
-    monkeypatch.setattr("klda.store.posts._DELETED_AT_ONCE", 3)
+    monkeypatch.setattr("klda.store.delta.post_store._DELETED_AT_ONCE", 3)
     names = [str(n) for n in range(20)]
     store.append(posts(*names), [["m"]] * 20, source="s", batch=1, cursor="1", sample=posts(*names[::2]))
     add("0", week=3)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from klda.errors import StoreError
-from klda.store.pseudonyms import Pseudonyms
+from klda.store.delta.pseudonyms import Pseudonyms
 
 
 def test_a_key_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:

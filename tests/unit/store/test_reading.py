@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from klda.errors import SettingError, StoreError
-from klda.store.posts import PostStore
-from klda.store.reading import export, guarded
+from klda.store.delta.post_store import PostStore
+from klda.store.delta.reading import export, guarded
 
 Add = Callable[..., bool]
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klda.posts.schema import to_batch
-from klda.store.layout import rows
-from klda.store.posts import PostStore
-from klda.store.records import Records
-from klda.store.tally import ALL, negative, packed, tally, unpacked
+from klda.store.delta.layout import rows
+from klda.store.delta.post_store import PostStore
+from klda.store.delta.tally import ALL, negative, packed, tally, unpacked
+from klda.store.sql.records import Records
 from klda.text.windows import Windowing
 from klda.types import Post
 from tests.unit.store.conftest import MONDAY, posts

@@ -14,7 +14,7 @@ from klda.web.charts.evolution import evolution
 from klda.web.charts.outcomes import outcomes
 from klda.web.charts.topics import topics_over_time
 from klda.web.charts.volume import volume
-from klda.web.sparkline import sparkline
+from klda.web.pages.monitors import sparkline
 from tests.unit.web.conftest import Browser
 from tests.unit.web.home import NOW
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from klda.web.live import MOST_WATCHERS
-from klda.web.safety.limits import RateLimit
+from klda.web.safety.guard import RateLimit
 from tests.unit.web.conftest import FORM, TOKENS, Browse, Browser
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from klda.web.text import MOST_SHOWN, pieces
+from klda.web.rendering import MOST_SHOWN, pieces
 from tests.unit.report.hostile import ATTACKS
 from tests.unit.web.conftest import Browse
 from tests.unit.web.home import make_home

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from klda.monitor.volume_series import FlowPoint
 from klda.report.charts.dates import full_date, window_labels
 from klda.report.charts.theme import CATEGORIES, LIGHT, Spec
-from klda.store.volume import Period
+from klda.store.sql.volume_records import Period
 from klda.web.charts.frame import OTHERS, SPARSE, colour, framed, window_axis
 
 HEIGHT = 280

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -16,8 +16,31 @@ from klda.web.forms import MonitorForm, parsed
 from klda.web.problems import WrongFields
 from klda.web.rendering import render
 from klda.web.safety.guard import CSRF_FIELD
-from klda.web.sparkline import sparkline
 from klda.web.studio import Identity, TheStudio
+
+WIDTH, HEIGHT = 240, 44
+_EDGE = 3
+
+
+def sparkline(values: Sequence[float]) -> tuple[str, str]:
+    """The path of a line through the values and that of the area below it, in a box of 240 × 44.
+
+    >>> sparkline([0, 10])
+    ('M3 41L237 3', 'M3 41L237 3L237 44L3 44Z')
+    """
+    if not values:
+        return "", ""
+    highest = max(max(values), 1)
+    step = (WIDTH - 2 * _EDGE) / max(len(values) - 1, 1)
+    points = [
+        f"{round(_EDGE + i * step, 1):g} {round(HEIGHT - _EDGE - value / highest * (HEIGHT - 2 * _EDGE), 1):g}"
+        for i, value in enumerate(values)
+    ]
+    if len(points) == 1:
+        points.append(f"{WIDTH - _EDGE} {points[0].split()[1]}")
+    line = "M" + "L".join(points)
+    return line, f"{line}L{WIDTH - _EDGE} {HEIGHT}L{_EDGE} {HEIGHT}Z"
+
 
 router = APIRouter()
 

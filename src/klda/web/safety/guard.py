@@ -9,7 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+import time
+from collections import OrderedDict
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, quote
@@ -22,9 +25,46 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from klda.web.headers import HEADERS
 from klda.web.problems import Problem, answer
-from klda.web.safety.limits import RateLimit
 from klda.web.safety.sessions import COOKIE, LIFE, Session, Sessions, whose
 from klda.web.settings import StudioSettings
+
+_MOST_CLIENTS = 10_000
+
+
+@dataclass
+class RateLimit:
+    """Requests that each client may make: `rate` a second in the long run, `burst` at once.
+
+    >>> limit = RateLimit(rate=1.0, burst=2, clock=lambda: 0.0)
+    >>> [limit.wait("ann"), limit.wait("ann"), limit.wait("ann"), limit.wait("bob")]
+    [0.0, 0.0, 1.0, 0.0]
+    """
+
+    rate: float
+    burst: float
+    clock: Callable[[], float] = time.monotonic
+    _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def wait(self, client: str) -> float:
+        """Takes one request; 0 where it may pass, otherwise the seconds until the next one may."""
+        left, now = self._left(client)
+        passes = left >= 1
+        self._buckets[client] = (left - 1 if passes else left, now)
+        self._buckets.move_to_end(client)
+        if len(self._buckets) > _MOST_CLIENTS:
+            self._buckets.popitem(last=False)
+        return 0.0 if passes else (1 - left) / self.rate
+
+    def ahead(self, client: str) -> float:
+        """What `wait` would say, without taking a request."""
+        left, _ = self._left(client)
+        return 0.0 if left >= 1 else (1 - left) / self.rate
+
+    def _left(self, client: str) -> tuple[float, float]:
+        now = self.clock()
+        left, since = self._buckets.get(client, (self.burst, now))
+        return min(self.burst, left + (now - since) * self.rate), now
+
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/login", "/healthz")

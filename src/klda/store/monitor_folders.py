@@ -26,10 +26,10 @@ from datetime import datetime
 from pathlib import Path
 
 from klda.errors import InputError, SettingError, StoreError
+from klda.store.delta.post_store import PostStore
+from klda.store.delta.pseudonyms import Pseudonyms
 from klda.store.lock import is_held, only_writer
-from klda.store.posts import PostStore
-from klda.store.pseudonyms import Pseudonyms
-from klda.store.records import Records, now
+from klda.store.sql.records import Records, now
 from klda.text.windows import Windowing
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")

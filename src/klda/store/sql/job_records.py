@@ -10,9 +10,9 @@ from typing import Any, Literal
 from sqlalchemy import select, update
 
 from klda.errors import DataError
-from klda.store import schema
-from klda.store.database import Database, upsert
-from klda.store.schema import new_id
+from klda.store.sql import tables
+from klda.store.sql.database import Database, upsert
+from klda.store.sql.tables import new_id
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
@@ -53,7 +53,7 @@ class Jobs:
         row = {"id": name, "monitor": self.monitor, "kind": kind, "state": "waiting", "created": now, "changed": now}
         row |= {"stage": "", "done": 0, "total": None, "error": None, "cancelled": False}
         row["result"] = {"request": request} if request else {}
-        self.database.write(lambda c: upsert(c, schema.jobs, [row]))
+        self.database.write(lambda c: upsert(c, tables.jobs, [row]))
         return name
 
     def report(self, name: str, stage: str, done: int, total: int | None = None) -> bool:
@@ -74,31 +74,31 @@ class Jobs:
 
     def abandon(self, silent_for: timedelta) -> int:
         """Marks jobs as failed that have not reported for so long, since their process must have died; how many."""
-        t, now = schema.jobs, self.clock()
+        t, now = tables.jobs, self.clock()
         lost = (t.c.monitor == self.monitor) & t.c.state.in_(OPEN) & (t.c.changed < now - silent_for)
         values = {"state": "failed", "error": "its process ended without a word; start it again", "changed": now}
         return self.database.write(lambda c: c.execute(update(t).where(lost).values(**values)).rowcount)
 
     def get(self, name: str) -> Job:
         """The job with this id."""
-        found = self._read(schema.jobs.c.id == name, 1)
+        found = self._read(tables.jobs.c.id == name, 1)
         if not found:
             raise DataError(f"job {name!r} is not known to monitor {self.monitor}")
         return found[0]
 
     def newest(self, limit: int = 100) -> list[Job]:
         """The newest jobs, newest first."""
-        return self._read(schema.jobs.c.monitor == self.monitor, limit)
+        return self._read(tables.jobs.c.monitor == self.monitor, limit)
 
     def _change(self, name: str, **values: Any) -> None:
         """Changes a job that has not ended."""
-        t = schema.jobs
+        t = tables.jobs
         mine = (t.c.id == name) & (t.c.monitor == self.monitor) & t.c.state.in_(OPEN)
         now = self.clock()
         self.database.write(lambda c: c.execute(update(t).where(mine).values(changed=now, **values)))
 
     def _read(self, chosen: Any, limit: int) -> list[Job]:
-        t = schema.jobs
+        t = tables.jobs
         columns = [column for column in t.c if column.name != "monitor"]
         query = select(*columns).where(chosen, t.c.monitor == self.monitor).order_by(t.c.created.desc(), t.c.id)
         return self.database.read(lambda c: [Job(**row) for row in c.execute(query.limit(limit)).mappings()])

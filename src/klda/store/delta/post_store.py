@@ -3,35 +3,75 @@
 A batch lands exactly once. Its rows, its number and the source's cursor are one commit: after a crash the table holds
 all of them or none, the source goes on from the cursor, and a batch whose number is already there is skipped. A source
 that steps back brings posts again; those stored lately are dropped. The new text of an edited post is stored at once,
-its old row goes with the next deletions (`klda.store.deletions`). One process writes at a time (`klda.store.lock`);
+its old row goes with the next deletions (`klda.store.sql.deletions`). One process writes at a time (`klda.store.lock`);
 any number read meanwhile, each from the version that it opened.
 """
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable, write_deltalake
 
 from klda.errors import StoreError
-from klda.store import commits
-from klda.store.commits import Change, Position
-from klda.store.layout import PARTITIONS, ROW_SCHEMA, outdated, part_of, rows, window_name, window_start
-from klda.store.leftovers import sweep
-from klda.store.predicates import one_of, these
-from klda.store.pseudonyms import Pseudonyms
-from klda.store.reading import StoredPosts, guarded
-from klda.store.recent import RecentIds, newest_ids
-from klda.store.table import FILE_BYTES, WRITER, files, open_table
-from klda.store.tally import TALLIED, Count, negative, tally
+from klda.store.delta import commits
+from klda.store.delta.commits import Change, Position
+from klda.store.delta.delta_table import FILE_BYTES, WRITER, files, open_table
+from klda.store.delta.layout import PARTITIONS, ROW_SCHEMA, outdated, part_of, rows, window_name, window_start
+from klda.store.delta.pseudonyms import Pseudonyms
+from klda.store.delta.reading import RecentIds, StoredPosts, guarded, newest_ids
+from klda.store.delta.tally import TALLIED, Count, negative, tally
 from klda.text.windows import Windowing
 from klda.types import Window
+
+_STAGED = re.compile(r"#\d+$")
+
+
+def sweep(uri: str, grace: timedelta) -> int:
+    """Removes half-written files not touched since `grace` ago, and returns how many; elsewhere than on disk, none."""
+    folder = _folder(uri)
+    if folder is None:
+        return 0
+    before = time.time() - grace.total_seconds()
+    staged = [path for path in folder.rglob("*#*") if _STAGED.search(path.name) and path.stat().st_mtime <= before]
+    for path in staged:
+        path.unlink(missing_ok=True)
+    return len(staged)
+
+
+def _folder(uri: str) -> Path | None:
+    if "://" not in uri:
+        return Path(uri)
+    parts = urlsplit(uri)
+    return Path(unquote(parts.path)) if parts.scheme == "file" else None
+
+
+def one_of(expression: str, values: Iterable[str]) -> str:
+    """That an expression has one of these values.
+
+    >>> one_of("author", ["ann", "o'neill"])
+    "author IN ('ann', 'o''neill')"
+    """
+    quoted = ("'" + value.replace("'", "''") + "'" for value in values)
+    return f"{expression} IN ({', '.join(quoted)})"
+
+
+def these(rows: pa.Table) -> str:
+    """That it is one of these rows, told by their ids and batches; windows and sources say which files to look at."""
+    wanted = {name: rows.column(name).unique().to_pylist() for name in ("window", "source")}
+    named = zip(rows.column("id").to_pylist(), rows.column("batch").to_pylist(), strict=True)
+    wanted["concat(id, ' ', batch)"] = [f"{name} {batch}" for name, batch in dict.fromkeys(named)]
+    return " AND ".join(one_of(name, values) for name, values in wanted.items())
+
 
 REMEMBERED = 100_000
 """Ids of each source kept for dropping what it brings again."""

@@ -14,7 +14,7 @@ from typing import Any
 from deltalake import CommitProperties, DeltaTable, Transaction
 
 from klda.errors import StoreError
-from klda.store.tally import Count, packed, unpacked
+from klda.store.delta.tally import Count, packed, unpacked
 
 _NOTE = "klda"
 

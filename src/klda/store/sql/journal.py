@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select
 
-from klda.store import schema
-from klda.store.database import Database, upsert
-from klda.store.schema import new_id
+from klda.store.sql import tables
+from klda.store.sql.database import Database, upsert
+from klda.store.sql.tables import new_id
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class Journal:
     def note_within(self, connection: Connection, name: str, entry: AuditEntry) -> None:
         """Adds an entry as part of a transaction; the id makes a second run of it harmless."""
         row = {"id": name, "monitor": self.monitor, "at": entry.at, "who": entry.who, "action": entry.action}
-        upsert(connection, schema.audit, [row | {"subject": entry.subject, "detail": dict(entry.detail)}])
+        upsert(connection, tables.audit, [row | {"subject": entry.subject, "detail": dict(entry.detail)}])
 
     def entries(self, limit: int = 200, *, action: str | None = None) -> list[AuditEntry]:
         """The newest entries of the audit log, newest first; all, or those of one action."""
-        t = schema.audit
+        t = tables.audit
         query = (
             select(t.c.at, t.c.who, t.c.action, t.c.subject, t.c.detail)
             .where(t.c.monitor == self.monitor)
@@ -86,11 +86,11 @@ class Journal:
         """Records a gap; one that starts at the same time is replaced, so that a gap may grow."""
         row = {"monitor": self.monitor, "source": gap.source, "started": gap.start, "ended": gap.end}
         rows = [row | {"reason": gap.reason}]
-        self.database.write(lambda c: upsert(c, schema.gaps, rows, replace=["ended", "reason"]))
+        self.database.write(lambda c: upsert(c, tables.gaps, rows, replace=["ended", "reason"]))
 
     def gaps(self, since: datetime | None = None) -> list[Gap]:
         """The gaps of all sources, in order; those that ended before `since` are left out."""
-        t = schema.gaps
+        t = tables.gaps
         query = select(t.c.source, t.c.started, t.c.ended, t.c.reason).where(t.c.monitor == self.monitor)
         if since is not None:
             query = query.where(t.c.ended >= since)
@@ -100,18 +100,18 @@ class Journal:
         """Records a trained model, and returns its id."""
         name = new_id()
         row = {"id": name, "monitor": self.monitor, "window_start": window_start, "made": self.clock()}
-        self.database.write(lambda c: upsert(c, schema.models, [row | {"path": path, "facts": facts}]))
+        self.database.write(lambda c: upsert(c, tables.models, [row | {"path": path, "facts": facts}]))
         return name
 
     def remove_model(self, name: str) -> None:
         """Takes a model out of the records; proposals that were made with it go on naming it."""
-        t = schema.models
+        t = tables.models
         chosen = (t.c.monitor == self.monitor) & (t.c.id == name)
         self.database.write(lambda c: c.execute(delete(t).where(chosen)))
 
     def models(self, limit: int = 100) -> list[TrainedModel]:
         """The newest models, newest first."""
-        t = schema.models
+        t = tables.models
         query = (
             select(t.c.id, t.c.window_start, t.c.made, t.c.path, t.c.facts)
             .where(t.c.monitor == self.monitor)

@@ -8,8 +8,8 @@ from deltalake import DeltaTable
 
 from klda.errors import DataError, StoreError
 from klda.posts.schema import POST_SCHEMA, HasBatches, to_batch
-from klda.store.commits import Position
-from klda.store.posts import PostStore
+from klda.store.delta.commits import Position
+from klda.store.delta.post_store import PostStore
 from klda.text.windows import Windowing
 from klda.types import Post
 from tests.unit.store.conftest import MONDAY, Add, ids, posts, reopened

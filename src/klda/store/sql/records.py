@@ -8,15 +8,15 @@ from pathlib import Path
 
 from sqlalchemy import Connection, delete
 
-from klda.store.database import Database
-from klda.store.deletions import Deletions
-from klda.store.jobs import Jobs
-from klda.store.journal import Journal
-from klda.store.keyword_history import KeywordHistory
-from klda.store.proposals import Proposals
-from klda.store.schema import audit, metadata
-from klda.store.topics import Topics
-from klda.store.volume import Volume
+from klda.store.sql.database import Database
+from klda.store.sql.deletions import Deletions
+from klda.store.sql.job_records import Jobs
+from klda.store.sql.journal import Journal
+from klda.store.sql.keyword_history import KeywordHistory
+from klda.store.sql.proposal_records import Proposals
+from klda.store.sql.tables import audit, metadata
+from klda.store.sql.topic_records import Topics
+from klda.store.sql.volume_records import Volume
 
 
 def now() -> datetime:

@@ -13,11 +13,11 @@ from datetime import datetime
 
 from sqlalchemy import delete, select
 
-from klda.store import schema
-from klda.store.database import Database, upsert
-from klda.store.posts import PostStore
-from klda.store.proposals import Proposals
-from klda.store.topics import Topics
+from klda.store.delta.post_store import PostStore
+from klda.store.sql import tables
+from klda.store.sql.database import Database, upsert
+from klda.store.sql.proposal_records import Proposals
+from klda.store.sql.topic_records import Topics
 
 _AT_ONCE = 10_000
 
@@ -42,11 +42,11 @@ class Deletions:
         row = {"monitor": self.monitor, "source": source, "noted": self.clock(), "edited": edited, "author": author}
         rows = [row | {"post": name} for name in names]
         if rows:
-            self.database.write(lambda c: upsert(c, schema.deletions, rows, replace=["edited"]))
+            self.database.write(lambda c: upsert(c, tables.deletions, rows, replace=["edited"]))
 
     def pending(self, limit: int = _AT_ONCE) -> list[tuple[str, str, bool, bool]]:
         """Source and id of what was noted first, whether it was edited, and whether it is an account."""
-        t = schema.deletions
+        t = tables.deletions
         query = select(t.c.source, t.c.post, t.c.edited, t.c.author).where(t.c.monitor == self.monitor)
         query = query.order_by(t.c.noted, t.c.post).limit(limit)
         return self.database.read(lambda c: [(*row,) for row in c.execute(query)])
@@ -74,6 +74,6 @@ class Deletions:
         self.topics.withdraw_examples(shown)
 
     def _done(self, source: str, ids: list[str]) -> None:
-        t = schema.deletions
+        t = tables.deletions
         chosen = (t.c.monitor == self.monitor) & (t.c.source == source) & t.c.post.in_(ids)
         self.database.write(lambda c: c.execute(delete(t).where(chosen)))

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 
-from klda.simulation import phrases
+from klda.simulation import word_lists as phrases
 from klda.simulation.grammar import COINED, SLOT_SOURCE, SLOT_STYLE, STYLES, TAG_STYLE, Grammar
 from klda.simulation.lexicon import SOURCES, Lexicon
 from klda.simulation.urn import Floats, Ints, Urn, zipf

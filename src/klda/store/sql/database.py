@@ -22,7 +22,7 @@ from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLA
 from sqlalchemy.pool import PoolProxiedConnection
 
 from klda.errors import FormatError, MissingExtraError, SettingError, StoreError
-from klda.store.migrations import migrate
+from klda.store.sql.migrations import migrate
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class Database:
     address: a path for SQLite, or an address such as `postgresql://user@host/name`.
 
     >>> import tempfile
-    >>> from klda.store.migrations import version
+    >>> from klda.store.sql.migrations import version
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     Database(Path(folder) / "state.db").read(version)
     5

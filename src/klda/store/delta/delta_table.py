@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 from deltalake import DeltaTable, WriterProperties
 
-from klda.store import commits
-from klda.store.layout import PARTITIONS, ROW_SCHEMA
+from klda.store.delta import commits
+from klda.store.delta.layout import PARTITIONS, ROW_SCHEMA
 
 FILE_BYTES = 32 << 20
 WRITER = WriterProperties(compression="ZSTD")

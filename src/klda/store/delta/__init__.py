@@ -1,0 +1,1 @@
+"""Posts of a monitor in a Delta Lake table."""

@@ -1,0 +1,1 @@
+"""Everything else that a monitor keeps, in SQL."""
