@@ -16,7 +16,7 @@ import torch
 
 from klda.model.data import TrainingData
 from klda.model.initialise import first_parameters
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import TRAINING, Split, Trainer
 from klda.text.documents import Ragged, offsets
 
@@ -87,7 +87,7 @@ def answer_in_turns(sizes: dict[str, int]) -> None:
 
 def _trainer(sizes: dict[str, int]) -> Trainer:
     data = random_data(sizes["documents"], sizes["words"], sizes["candidates"])
-    settings = Settings(n_topics=sizes["topics"], batch_size=sizes["batch"], relaxation="gumbel")
+    settings = ModelSettings(n_topics=sizes["topics"], batch_size=sizes["batch"], relaxation="gumbel")
     parts = Split(data, data.take(np.arange(100)))
     trainer = Trainer(first_parameters(parts, settings), parts, settings)
     trainer.state.position.stage = TRAINING

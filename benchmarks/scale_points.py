@@ -25,7 +25,7 @@ from klda.arrays import Floats, Ints
 from klda.evaluation.parallel import one_thread
 from klda.model.data import training_data
 from klda.model.initialise import first_parameters
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import TRAINING, Trainer, split
 from klda.policies.recommend import recommend
 from klda.posts import read_posts
@@ -73,7 +73,7 @@ def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, An
     clock.lap("prepare")
     loaded = load_corpus(folder, every)
     clock.lap("load")
-    trainer = trainer_of(loaded, Settings(batch_size=BATCH, random_state=0))
+    trainer = trainer_of(loaded, ModelSettings(batch_size=BATCH, random_state=0))
     clock.lap("start")
     iterations = ceil(len(trainer.data.training) / BATCH)
     for _ in range(iterations):
@@ -92,7 +92,7 @@ def documents(posts: int, file: Path, folder: Path, memory: int) -> dict[str, An
     }
 
 
-def trainer_of(corpus: Corpus, settings: Settings) -> Trainer:
+def trainer_of(corpus: Corpus, settings: ModelSettings) -> Trainer:
     """A trainer of the full model at its start."""
     parts = split(training_data(corpus), settings)
     trainer = Trainer(first_parameters(parts, settings), parts, settings)
@@ -113,7 +113,7 @@ def choice(n_candidates: int, posts: int, file: Path) -> dict[str, Any]:
     start = time.process_time()
     matched = corpus.with_candidates(current | KeywordSet.of(*frequent))
     matching = time.process_time() - start
-    trainer = trainer_of(matched, Settings(batch_size=64, random_state=0))
+    trainer = trainer_of(matched, ModelSettings(batch_size=64, random_state=0))
     return {
         "posts": posts,
         "candidates": len(matched.candidates),

@@ -15,7 +15,7 @@ from torch import Tensor
 from klda.evaluation.parallel import one_thread
 from klda.model.data import recency_weights, training_data
 from klda.model.initialise import first_parameters
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import TRAINING, Trainer, own_stretch, split
 from klda.ray.cluster import connected
 from klda.ray.workers import Together
@@ -50,7 +50,7 @@ def timed_steps(config: dict[str, Any]) -> None:
     one_thread()
     workers = Listening()
     corpus = load_corpus(config["folder"], lambda window: own_stretch(recency_weights(window, None), workers))
-    settings = Settings(batch_size=config["batch"], random_state=0)
+    settings = ModelSettings(batch_size=config["batch"], random_state=0)
     parts = split(training_data(corpus, workers=workers), settings, workers)
     parameters = first_parameters(parts, settings, workers)
     trainer = Trainer(parameters, parts, settings, workers)

@@ -34,7 +34,7 @@ from klda.model.data import TrainingData
 from klda.model.generate import blended_topics, generate
 from klda.model.initialise import first_parameters
 from klda.model.scores import completion, completion_targets, held_out_bound
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import TRAINING, Split, Trainer
 from klda.text.documents import Ragged
 
@@ -133,7 +133,7 @@ def _documents(data: TrainingData) -> Documents:
 
 def iteration_times(split: Split, rounds: int, clock: Clock) -> dict[str, Any]:
     """Full iterations of equal batches and their floor, taken in turns so that all see the same machine."""
-    default = Settings(batch_size=EQUAL_BATCH)
+    default = ModelSettings(batch_size=EQUAL_BATCH)
     ours, equal = (
         Trainer(first_parameters(split, settings), split, settings)
         for settings in (default, replace(default, expectation_iterations=E_STEPS, expectation_tolerance=E_TOLERANCE))
@@ -229,7 +229,7 @@ def run_reference(split: Split, pretraining: int, iterations: int, clock: Clock)
 
 def run_ours(split: Split, clock: Clock, until: Callable[[Point], bool], *, limit: int = 3000) -> list[Point]:
     """Points along a run with the default settings, from a short pre-training on full iterations, until one will do."""
-    settings = replace(Settings(), pretraining_iterations=SHORT_PRETRAINING)
+    settings = replace(ModelSettings(), pretraining_iterations=SHORT_PRETRAINING)
     trainer = Trainer(first_parameters(split, settings), split, settings)
     target = completion_targets(split.held_out, np.random.default_rng(0))
     path: list[Point] = []
@@ -248,7 +248,9 @@ def run_ours(split: Split, clock: Clock, until: Callable[[Point], bool], *, limi
     return path
 
 
-def _point(trainer: Trainer, split: Split, settings: Settings, target: NDArray[np.float64], seconds: float) -> Point:
+def _point(
+    trainer: Trainer, split: Split, settings: ModelSettings, target: NDArray[np.float64], seconds: float
+) -> Point:
     parameters = trainer.state.parameters
     total, n = completion(parameters, split.held_out, settings, target)
     return Point(seconds, held_out_bound(parameters, split.held_out, settings, observed_only=True), total / n)

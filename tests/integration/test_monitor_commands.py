@@ -14,7 +14,7 @@ from click.testing import Result
 
 from klda.advice.proposal import Proposal
 from klda.monitor.monitor import opened
-from klda.store import Gap
+from klda.store import RecordedGap
 
 Run = Callable[..., Result]
 
@@ -183,7 +183,9 @@ def test_gaps_are_shown_with_their_start_and_end(klda: Run, monitor: Callable[..
     assert monitor("show", "live")["latest_gaps"] == []
     start = datetime(2026, 1, 5, 10, tzinfo=UTC)
     with opened(tmp_path / "home", "live") as live:
-        live.records.journal.add_gap(Gap("X filtered stream", start, start + timedelta(seconds=90), "not connected"))
+        live.records.journal.add_gap(
+            RecordedGap("X filtered stream", start, start + timedelta(seconds=90), "not connected")
+        )
     [gap] = monitor("show", "live")["latest_gaps"]
     assert (gap["start"], gap["end"]) == ("2026-01-05T10:00:00+00:00", "2026-01-05T10:01:30+00:00")
     told = klda("monitor", "show", "live", "--home", tmp_path / "home").stdout

@@ -9,7 +9,7 @@ import pytest
 
 from klda.advice.proposal import Proposal
 from klda.errors import StoreError
-from klda.store import Database, Gap, Records
+from klda.store import Database, RecordedGap, Records
 from klda.types import KeywordSet
 from tests.unit.store import postgres
 
@@ -28,7 +28,7 @@ def test_writing_goes_on_after_a_restart_and_nothing_is_lost_or_doubled(server: 
         n = 0
         while not restarted.is_set() or n < 50:
             records.journal.note("collector", "batch", str(n))
-            records.journal.add_gap(Gap("stream", MONDAY + timedelta(seconds=n), MONDAY + timedelta(days=1)))
+            records.journal.add_gap(RecordedGap("stream", MONDAY + timedelta(seconds=n), MONDAY + timedelta(days=1)))
             written.append(str(n))
             n += 1
 

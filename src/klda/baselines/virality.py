@@ -39,14 +39,14 @@ FEATURES = ("user", "text length", *_IN_TEXT, *_ON_AUTHOR)
 
 
 @dataclass(frozen=True)
-class Features:
+class PostFeatures:
     """The ten facts of some posts; what a platform does not give is missing."""
 
     user: NDArray[np.object_]  # (n,)
     numbers: NDArray[np.float64]  # (n, 9)
 
     @classmethod
-    def of(cls, posts: PostTable, rows: NDArray[np.int64]) -> Features:
+    def of(cls, posts: PostTable, rows: NDArray[np.int64]) -> PostFeatures:
         """The features of the posts at these rows."""
         text = posts.column("text", rows)
         in_text = [pc.utf8_length(text)]
@@ -68,7 +68,7 @@ class Virality:
     Learnt from one archive and used on another, it looks only at the features that both have.
     """
 
-    def __init__(self, examples: Features, viral: NDArray[np.bool_], seed: int = 0) -> None:
+    def __init__(self, examples: PostFeatures, viral: NDArray[np.bool_], seed: int = 0) -> None:
         self.examples = examples
         self.viral = viral
         self.seed = seed
@@ -96,14 +96,14 @@ class Virality:
                 f"virality cannot be learnt: of {usable.sum():,} posts at least 28 days old {share} have "
                 f"{VIRAL_REPOSTS} reposts or more; {OTHERS}"
             )
-        return cls(Features.of(posts, rows[usable]), viral[usable], seed)
+        return cls(PostFeatures.of(posts, rows[usable]), viral[usable], seed)
 
     def predict(self, posts: PostTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each of these posts is expected to become viral. # (len(rows),)"""
         from sklearn.ensemble import HistGradientBoostingClassifier  # scikit-learn takes a second to import
         from threadpoolctl import threadpool_limits
 
-        new = Features.of(posts, rows)
+        new = PostFeatures.of(posts, rows)
         both = self.examples.known & new.known
         users, counts = np.unique(self.examples.user, return_counts=True)
         busiest = users[np.argsort(-counts, kind="stable")[:MOST_USERS]]
@@ -119,7 +119,7 @@ class Virality:
         return predicted
 
 
-def _columns(features: Features, both: NDArray[np.bool_], users: NDArray[np.object_]) -> NDArray[np.float64]:
+def _columns(features: PostFeatures, both: NDArray[np.bool_], users: NDArray[np.object_]) -> NDArray[np.float64]:
     """The features known on both sides as numbers; a user is one of `users` or missing. # (n, both.sum())"""
     code = {user: float(i) for i, user in enumerate(users)}
     user = np.array([code.get(name, np.nan) for name in features.user])

@@ -127,7 +127,7 @@ def _collected(
 
 
 @dataclass(frozen=True)
-class Answer:
+class PolicyAnswer:
     """What one policy proposed in a case, and how long it took."""
 
     policy: str
@@ -148,7 +148,7 @@ class Answer:
         return {keyword: tuple(word for word in words if word in surest) for keyword, words in self.lists.items()}
 
 
-def ask(policy: Policy, case: Case, generator: np.random.Generator) -> Answer:
+def ask(policy: Policy, case: Case, generator: np.random.Generator) -> PolicyAnswer:
     """The policy's answer in a case."""
     start = perf_counter()
     proposal = policy.propose(
@@ -157,22 +157,22 @@ def ask(policy: Policy, case: Case, generator: np.random.Generator) -> Answer:
     return answer_of(policy.name, proposal, perf_counter() - start)
 
 
-def last_truth(case: Case, top: int) -> Answer:
+def last_truth(case: Case, top: int) -> PolicyAnswer:
     """The answer of who measures the last week as the next one will be measured, and says that nothing will change."""
     start = perf_counter()
     lists = top_lists(raw_ranking(case.history.window(-1), case.current, TruthSettings()), top)
     words = tuple(dict.fromkeys(word for found in lists.values() for word in found))
-    return Answer(LAST_TRUTH, lists, words, perf_counter() - start)
+    return PolicyAnswer(LAST_TRUTH, lists, words, perf_counter() - start)
 
 
-def answer_of(name: str, proposal: Proposal, seconds: float) -> Answer:
+def answer_of(name: str, proposal: Proposal, seconds: float) -> PolicyAnswer:
     """A proposal as the metrics read it."""
     lists = dict(proposal.per_keyword) or None
     together = proposal.ranked.texts if proposal.together else None
-    return Answer(name, lists, proposal.next_keywords.texts, seconds, together)
+    return PolicyAnswer(name, lists, proposal.next_keywords.texts, seconds, together)
 
 
-def score(answer: Answer, truth: Ranking, top: int) -> dict[str, float]:
+def score(answer: PolicyAnswer, truth: Ranking, top: int) -> dict[str, float]:
     """Accuracy and coverage of an answer at set level, and mean accuracy at keyword level."""
     true = top_lists(truth, top)
     if not any(true.values()):
@@ -187,7 +187,7 @@ def score(answer: Answer, truth: Ranking, top: int) -> dict[str, float]:
     }
 
 
-def _per_keyword(answer: Answer, true: Ranking, top: int) -> Mapping[str, Sequence[str]]:
+def _per_keyword(answer: PolicyAnswer, true: Ranking, top: int) -> Mapping[str, Sequence[str]]:
     """The lists of an answer; one list for all is the answer to each keyword."""
     proposed = answer.proposed(top)
     return proposed if isinstance(proposed, Mapping) else dict.fromkeys(true, proposed)

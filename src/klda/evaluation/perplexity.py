@@ -99,7 +99,7 @@ def measure_perplexity(
 
     chosen = np.sort(np.random.default_rng(seed).permutation(len(test))[:MOST_SCORED])
     scored = test.take(chosen)
-    task = Task.of(scored, seed)
+    task = PerplexityTask.of(scored, seed)
     models = {
         UNTRAINED: _klda_fit(untrained, scored, seed),
         UNIGRAM: _mean_fit([(unigram(history), task)]),
@@ -133,7 +133,7 @@ def unigram(history: Corpus) -> LDA:
 
 
 @dataclass(frozen=True)
-class Task:
+class PerplexityTask:
     """Documents to score, and what completion asks of them."""
 
     documents: Bags
@@ -143,19 +143,19 @@ class Task:
     """Words that may be hidden."""
 
     @classmethod
-    def of(cls, test: Corpus, seed: int) -> Task:
+    def of(cls, test: Corpus, seed: int) -> PerplexityTask:
         """The test window; the same seed hides the same tokens as `KLDA.completion` does."""
         data = training_data(test)
         return cls(test.documents, completion_targets(data, np.random.default_rng(seed)), may_be_hidden(data))
 
-    def take(self, inside: NDArray[np.bool_]) -> Task:
+    def take(self, inside: NDArray[np.bool_]) -> PerplexityTask:
         """Some of the documents. # (D,)"""
         entries = inside[document_of_entry(self.documents)]
         return replace(self, documents=take(self.documents, np.flatnonzero(inside)), target=self.target[entries])
 
 
 def cross_fitted(
-    task: Task, window: Bags, chosen: NDArray[np.int64], n_words: int, n_topics: int, *, folds: int, seed: int
+    task: PerplexityTask, window: Bags, chosen: NDArray[np.int64], n_words: int, n_topics: int, *, folds: int, seed: int
 ) -> Fit:
     """The scores of a window's `chosen` documents, the task, each fold under LDA of the window's other folds.
 
@@ -186,7 +186,7 @@ def distinct_texts(documents: Bags) -> NDArray[np.int64]:
     return np.array(found, dtype=np.int64)
 
 
-def _mean_fit(parts: Sequence[tuple[LDA, Task]]) -> Fit:
+def _mean_fit(parts: Sequence[tuple[LDA, PerplexityTask]]) -> Fit:
     """The scores a token of several tasks together, each under its own model."""
     likelihood = sum(float(model.log_likelihood(task.documents).sum()) for model, task in parts)
     completion = sum(float(model.completion(task.documents, task.target, task.possible).sum()) for model, task in parts)

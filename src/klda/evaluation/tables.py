@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from klda.evaluation.metrics import keyword_level, set_level
-from klda.evaluation.open_loop import Answer, Case
+from klda.evaluation.open_loop import Case, PolicyAnswer
 from klda.evaluation.result_cache import Plain
 from klda.evaluation.truth import top_lists
 from klda.text.corpus import Corpus
@@ -191,7 +191,7 @@ def random_words(case: Plain, generator: np.random.Generator) -> list[str]:
 def _lists(answer: Plain, top: int) -> Mapping[str, Sequence[str]]:
     """The lists of an answer that was kept, as the backtest counted them when so many words were asked for."""
     together = answer.get("together")
-    kept = Answer("", answer.get("proposed", {}), (), 0.0, None if together is None else tuple(together))
+    kept = PolicyAnswer("", answer.get("proposed", {}), (), 0.0, None if together is None else tuple(together))
     found = kept.proposed(top)
     return found if isinstance(found, Mapping) else {}
 

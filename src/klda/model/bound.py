@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Terms:
+class BoundTerms:
     """The seven terms of the paper's estimator, each for every row and with its sign in the bound. # (R,)
 
     The first, second, fifth and sixth are sums over documents, the others over the words that keywords leave.
@@ -44,7 +44,7 @@ def terms(
     word_log_probability: Tensor,
     counts: Tensor,
     row: Tensor,
-) -> Terms:
+) -> BoundTerms:
     """The seven terms for every row, at any γ and φ.
 
     keyword_log_probability, keyword_log_density: (R,), log p_kw and log q of the row's keywords; prior, gamma: (R, K);
@@ -57,7 +57,7 @@ def terms(
     def over_words(value: Tensor) -> Tensor:
         return gamma.new_zeros(len(gamma)).index_add(0, row, value.sum(1))
 
-    return Terms(
+    return BoundTerms(
         keyword_prior=keyword_log_probability,
         topic_prior=dirichlet_log_density(prior, expected),
         topic_labels=over_words(weighted * expected[row]),

@@ -18,7 +18,7 @@ from klda.model.data import TrainingData, training_data
 from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.text.corpus import Corpus
 from klda.text.documents import Ragged
 from klda.text.vocabulary import Vocabulary
@@ -33,7 +33,7 @@ class Fitted:
     """The questions to a model that was trained or loaded; `KLDA` adds how it comes to be."""
 
     n_topics_: int
-    settings_: Settings
+    settings_: ModelSettings
     parameters_: Parameters
     vocabulary_: Vocabulary
     candidates_: KeywordSet

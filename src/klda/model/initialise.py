@@ -15,7 +15,7 @@ from klda.model.bags import Floats, TokenBags
 from klda.model.data import TrainingData, gathered
 from klda.model.networks import KeywordBags, TopicPriorNetwork, TopicWordNetwork
 from klda.model.objective import Parameters, initial_parameters
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.totals import totals
 from klda.model.trainer import Split
 from klda.model.vocabulary_softmax import sets_at_once
@@ -31,10 +31,10 @@ QUIET = 0.1
 """What the random weights start at, against the usual ones: keywords should bend topics, not replace them."""
 
 
-def settings_of(hyperparameters: Mapping[str, Any], *, n_topics: int) -> Settings:
+def settings_of(hyperparameters: Mapping[str, Any], *, n_topics: int) -> ModelSettings:
     """The settings among the hyperparameters of an estimator, with a number of topics that is known."""
-    chosen = {f.name: hyperparameters[f.name] for f in fields(Settings)}
-    return Settings(**(chosen | {"hidden": tuple(chosen["hidden"]), "n_topics": n_topics}))
+    chosen = {f.name: hyperparameters[f.name] for f in fields(ModelSettings)}
+    return ModelSettings(**(chosen | {"hidden": tuple(chosen["hidden"]), "n_topics": n_topics}))
 
 
 def find_n_topics(data: TrainingData, *, seed: int, progress: Progress = silent, workers: Workers = ALONE) -> int:
@@ -49,7 +49,7 @@ def find_n_topics(data: TrainingData, *, seed: int, progress: Progress = silent,
     return workers.gather(in_step(workers, look))[0]
 
 
-def first_parameters(parts: Split, settings: Settings, workers: Workers = ALONE) -> Parameters:
+def first_parameters(parts: Split, settings: ModelSettings, workers: Workers = ALONE) -> Parameters:
     """Parameters before training, from the frequencies of the documents that will be trained on."""
     whole = totals(parts.training, workers)
     if not whole.n_tokens:
@@ -74,7 +74,7 @@ def first_parameters(parts: Split, settings: Settings, workers: Workers = ALONE)
 
 
 def _start_from_lda(
-    parameters: Parameters, data: TrainingData, settings: Settings, word_frequency: Floats, workers: Workers
+    parameters: Parameters, data: TrainingData, settings: ModelSettings, word_frequency: Floats, workers: Workers
 ) -> None:
     """Moves the topics to those that plain LDA finds in the words that are no keywords."""
     from klda.model.lda import fit_lda

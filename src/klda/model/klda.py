@@ -14,7 +14,7 @@ from klda.model.data import TrainingData, training_data
 from klda.model.inference import Fitted
 from klda.model.initialise import find_n_topics, first_parameters, settings_of
 from klda.model.objective import Parameters
-from klda.model.settings import Partition, Relaxation, Settings
+from klda.model.settings import ModelSettings, Partition, Relaxation
 from klda.model.totals import totals
 from klda.model.trainer import Split, split
 from klda.model.workers import ALONE, Workers
@@ -266,7 +266,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         corpus: Corpus,
         data: TrainingData,
         parts: Split,
-        settings: Settings,
+        settings: ModelSettings,
         parameters: Parameters,
         checkpoint: Path | str | runs.Checkpoints | None,
         resume: bool,
@@ -289,7 +289,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.keyword_frequency_ = whole.keyword_frequency
         return self
 
-    def _settings(self, data: TrainingData, progress: Progress, workers: Workers) -> Settings:
+    def _settings(self, data: TrainingData, progress: Progress, workers: Workers) -> ModelSettings:
         n_topics = self.n_topics
         if n_topics == "auto":
             others = settings_of(vars(self), n_topics=1)  # refused before the search rather than after it

@@ -15,7 +15,7 @@ from klda.model.batches import Batch
 from klda.model.expectation import expectation
 from klda.model.keyword_sets import Rows
 from klda.model.networks import FixedTopicPrior, TopicPrior, TopicPriorNetwork, TopicWord, TopicWordNetwork
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.totals import Totals
 from klda.model.workers import ALONE, Workers, mean, total
 
@@ -52,7 +52,7 @@ def _device(name: str) -> torch.device:
 
 
 def initial_parameters(
-    settings: Settings,
+    settings: ModelSettings,
     *,
     n_words: int,
     word_frequency: Floats,
@@ -80,7 +80,7 @@ def initial_parameters(
     return Parameters(network.to(device), topic_prior.to(device), nn.Parameter(theta.to(device)))
 
 
-def initial_theta(keyword_frequency: Floats, settings: Settings) -> Tensor:
+def initial_theta(keyword_frequency: Floats, settings: ModelSettings) -> Tensor:
     """θ at the start: log frequency, or calibrated so that p_kw gives every keyword its share of documents. # (Q,)
 
     Calibrated: σ(θ − c) = a · share, where a = 1 − Π(1 − a · share) is the chance of a non-empty set; found by
@@ -107,7 +107,7 @@ class Explanation:
     gamma: Tensor  # (R, K)
     phi: Tensor  # (T, K)
 
-    def terms(self, rows: Rows, *, keyword_log_probability: Tensor, keyword_log_density: Tensor) -> bound.Terms:
+    def terms(self, rows: Rows, *, keyword_log_probability: Tensor, keyword_log_density: Tensor) -> bound.BoundTerms:
         """The seven terms of every row; differentiable in all parameters."""
         return bound.terms(
             keyword_log_probability=keyword_log_probability,
@@ -121,7 +121,7 @@ class Explanation:
         )
 
 
-def explain(parameters: Parameters, rows: Rows, settings: Settings, workers: Workers = ALONE) -> Explanation:
+def explain(parameters: Parameters, rows: Rows, settings: ModelSettings, workers: Workers = ALONE) -> Explanation:
     """Takes rows through the networks and the E-step."""
     log_beta = parameters.topic_word.word_log_probability(rows.bags, rows.token_bag, rows.words)
     topic_prior = parameters.topic_prior(rows.bags)[rows.bag].to(log_beta.dtype)
@@ -141,12 +141,12 @@ def explain(parameters: Parameters, rows: Rows, settings: Settings, workers: Wor
 def row_terms(
     parameters: Parameters,
     rows: Rows,
-    settings: Settings,
+    settings: ModelSettings,
     *,
     keyword_log_probability: Tensor,
     keyword_log_density: Tensor,
     workers: Workers = ALONE,
-) -> bound.Terms:
+) -> bound.BoundTerms:
     """The seven terms of every row at its best γ and φ; differentiable in all parameters."""
     return explain(parameters, rows, settings, workers).terms(
         rows, keyword_log_probability=keyword_log_probability, keyword_log_density=keyword_log_density
@@ -154,7 +154,7 @@ def row_terms(
 
 
 def row_keyword_log_probability(
-    theta: Tensor, rows: Rows, batch: Batch, settings: Settings, chains: Tensor | None = None
+    theta: Tensor, rows: Rows, batch: Batch, settings: ModelSettings, chains: Tensor | None = None
 ) -> Tensor:
     """log p_kw of every row. With chains, ∇ log Z is their estimate; its weight is the paper's c_neg. # (R,)"""
     keyword = torch.from_numpy(batch.pair_keyword.astype(np.int64)).to(theta.device)[rows.member_pair]
@@ -175,7 +175,9 @@ def row_keyword_log_probability(
     return energy - (log_z + slope)
 
 
-def batch_weights(whole: Totals, batch: Batch, settings: Settings, workers: Workers = ALONE) -> tuple[float, float]:
+def batch_weights(
+    whole: Totals, batch: Batch, settings: ModelSettings, workers: Workers = ALONE
+) -> tuple[float, float]:
     """What the sums over a batch are multiplied by: D / B for documents, N / N_B for words (V / N_B in the paper)."""
     words = len(whole.word_frequency) if settings.word_weight == "vocabulary" else whole.n_tokens
     n_documents, n_tokens = total(workers, np.array([len(batch), batch.n_tokens], dtype=np.float64)).tolist()

@@ -17,7 +17,7 @@ from klda.errors import SettingError, TrainingError
 from klda.model import checkpoint as files
 from klda.model.data import TrainingData
 from klda.model.objective import Parameters
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import Split, Trainer
 from klda.model.training_state import TrainingState
 from klda.model.workers import ALONE, Workers, in_step
@@ -27,7 +27,7 @@ from klda.types import Keyword, KeywordSet, Progress, silent
 RUN = "checkpoint"
 
 MAY_CHANGE = {"max_iterations", "pretraining_iterations", "patience", "min_improvement"}
-"""Settings that may differ when a run is resumed: they say when to stop, not what is computed."""
+"""ModelSettings that may differ when a run is resumed: they say when to stop, not what is computed."""
 
 
 class Checkpoints(Protocol):
@@ -81,7 +81,7 @@ def checkpoints(where: Path | str | Checkpoints | None, resume: bool) -> Checkpo
 def train(
     parameters: Parameters,
     data: Split,
-    settings: Settings,
+    settings: ModelSettings,
     *,
     mark: str = "",
     keep: Checkpoints | None = None,

@@ -17,7 +17,7 @@ from klda.model.data import TrainingData
 from klda.model.keyword_sets import Choice, Rows, all_observed, enumerate_rows
 from klda.model.networks import KeywordBags, TopicWord
 from klda.model.objective import Explanation, Parameters, explain, row_keyword_log_probability, row_terms
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.vocabulary_softmax import sets_at_once
 from klda.model.workers import ALONE, Workers, total
 from klda.text.documents import Ints
@@ -41,7 +41,7 @@ def leading_pairs(batch: Batch, limit: int) -> Choice:
     return Choice(np.where(rank < limit, rank, -1), rank >= limit)
 
 
-def _thorough(settings: Settings) -> Settings:
+def _thorough(settings: ModelSettings) -> ModelSettings:
     """The same settings with E-steps that go to their end."""
     tolerance = min(settings.expectation_tolerance, 1e-4)
     return replace(settings, expectation_iterations=100, expectation_tolerance=tolerance)
@@ -58,7 +58,7 @@ def log_sum_rows(value: Tensor, document: Tensor, n_documents: int) -> Tensor:
 def held_out_bound(
     parameters: Parameters,
     data: TrainingData,
-    settings: Settings,
+    settings: ModelSettings,
     *,
     observed_only: bool = False,
     workers: Workers = ALONE,
@@ -78,7 +78,7 @@ def held_out_bound(
 
 @torch.no_grad()
 def batch_bounds(
-    parameters: Parameters, batch: Batch, settings: Settings, *, observed_only: bool
+    parameters: Parameters, batch: Batch, settings: ModelSettings, *, observed_only: bool
 ) -> tuple[Rows, Tensor]:
     """The rows of a batch and the bound of each, without the entropy of the keywords. # (R,)"""
     device = parameters.theta.device
@@ -92,7 +92,7 @@ def batch_bounds(
 
 @torch.no_grad()
 def document_log_likelihood(
-    parameters: Parameters, data: TrainingData, settings: Settings, word_frequency: Floats
+    parameters: Parameters, data: TrainingData, settings: ModelSettings, word_frequency: Floats
 ) -> Floats:
     """A lower bound on the log probability of each document, as a sequence of its tokens. # (D,)
 
@@ -161,7 +161,7 @@ def _take_one_each(rows: Rows, batch: Batch, data: TrainingData, word_frequency:
 
 
 @torch.no_grad()
-def topic_shares(parameters: Parameters, data: TrainingData, settings: Settings) -> Floats:
+def topic_shares(parameters: Parameters, data: TrainingData, settings: ModelSettings) -> Floats:
     """The expected topic weights of each document, over its keyword sets as they explain it. # (D, K)"""
     shares = []
     for batch in chunks(data):
@@ -193,7 +193,9 @@ def may_be_hidden(data: TrainingData) -> NDArray[np.bool_]:
 
 
 @torch.no_grad()
-def completion(parameters: Parameters, data: TrainingData, settings: Settings, target: Floats) -> tuple[float, float]:
+def completion(
+    parameters: Parameters, data: TrainingData, settings: ModelSettings, target: Floats
+) -> tuple[float, float]:
     """The log predictive probability of the target tokens given the others, and how many there are.
 
     The keyword sets are weighed by how well they explain the observed part; each then predicts with its own topics,
@@ -220,14 +222,14 @@ def completion(parameters: Parameters, data: TrainingData, settings: Settings, t
     return total, n_targets
 
 
-def _log_mass(topic_word: TopicWord, bags: KeywordBags, words: Tensor, settings: Settings) -> Tensor:
+def _log_mass(topic_word: TopicWord, bags: KeywordBags, words: Tensor, settings: ModelSettings) -> Tensor:
     """log of what each topic gives to these words together, under each keyword set. # (V,) → (S, K)"""
     pieces = bags.pieces(sets_at_once(settings.n_topics, len(words)))
     return torch.cat([topic_word.log_distribution(some)[..., words].logsumexp(-1) for some in pieces])
 
 
 def _explained(
-    parameters: Parameters, batch: Batch, settings: Settings, target: Tensor | None
+    parameters: Parameters, batch: Batch, settings: ModelSettings, target: Tensor | None
 ) -> tuple[Rows, Tensor, Explanation]:
     """Rows of all keyword sets, their bound, and their explanation; target tokens are kept out of sight."""
     rows = enumerate_rows(

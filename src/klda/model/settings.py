@@ -33,7 +33,7 @@ def plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Settings:
+class ModelSettings:
     """What `KLDA` documents, without the parts that concern the estimator only."""
 
     n_topics: int = 5

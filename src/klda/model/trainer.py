@@ -14,7 +14,7 @@ from klda.errors import DataError, DivergedError
 from klda.model import gibbs, prior
 from klda.model.bags import Floats
 from klda.model.batches import Batch, DocumentSampler, make_batch
-from klda.model.bound import Terms
+from klda.model.bound import BoundTerms
 from klda.model.data import TrainingData, gathered
 from klda.model.keyword_sets import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.objective import (
@@ -25,10 +25,10 @@ from klda.model.objective import (
 )
 from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 from klda.model.scores import held_out_bound, log_sum_rows
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.totals import totals
 from klda.model.training_state import PRETRAINING, TRAINING, TrainingState
-from klda.model.workers import ALONE, Draws, Workers, place, total
+from klda.model.workers import ALONE, WorkerDraws, Workers, place, total
 from klda.text.documents import room
 from klda.types import Progress, silent
 
@@ -46,7 +46,7 @@ class Split:
     held_out: TrainingData
 
 
-def split(data: TrainingData, settings: Settings, workers: Workers = ALONE) -> Split:
+def split(data: TrainingData, settings: ModelSettings, workers: Workers = ALONE) -> Split:
     """Holds out a share of the documents, at random, never more than `max_held_out`.
 
     Of several workers, each trains on the documents that it holds, and all watch the same ones.
@@ -79,7 +79,7 @@ def own_stretch(weights: Floats, workers: Workers) -> slice:
 class Trainer:
     """One training run over arrays; `run` goes on from wherever the state stands."""
 
-    def __init__(self, parameters: Parameters, data: Split, settings: Settings, workers: Workers = ALONE) -> None:
+    def __init__(self, parameters: Parameters, data: Split, settings: ModelSettings, workers: Workers = ALONE) -> None:
         self.settings = settings
         self.data = data
         self.workers = workers
@@ -87,7 +87,7 @@ class Trainer:
         self.whole = totals(data.training, workers)
         self.state = TrainingState(parameters, data.training, settings, n_tokens=self.whole.n_tokens)
         self._sampler = DocumentSampler(data.training.weights, workers)
-        self._draws = Draws(workers, self.state.draws)
+        self._draws = WorkerDraws(workers, self.state.draws)
         share = torch.from_numpy(self.whole.keyword_frequency).float()
         self._empirical = (share / share.sum()).to(settings.device)  # (Q,)
 
@@ -146,7 +146,7 @@ class Trainer:
         position.iteration = iteration
         return -value
 
-    def _loss(self, iteration: int) -> tuple[Tensor, Terms, Tensor | None, Tensor]:
+    def _loss(self, iteration: int) -> tuple[Tensor, BoundTerms, Tensor | None, Tensor]:
         """The loss of a fresh batch, its terms, and the logits of the pairs that are trained, with their numbers."""
         state, settings, data = self.state, self.settings, self.data.training
         theta = state.parameters.theta
@@ -172,13 +172,13 @@ class Trainer:
             loss = loss + settings.frequency_penalty * prior.frequency_penalty(theta, self._empirical)
         return loss / self.whole.n_tokens, terms, logits, pairs
 
-    def _observed_terms(self, batch: Batch) -> Terms:
+    def _observed_terms(self, batch: Batch) -> BoundTerms:
         """Pre-training: the observed candidates are the keywords, and their own probability plays no part."""
         rows = enumerate_rows(batch, all_observed(batch), allow_empty=True, device=self.device)
         nothing = torch.zeros(len(rows), device=self.device)
         return self._terms(rows, nothing, nothing)
 
-    def _exact_terms(self, batch: Batch, iteration: int) -> tuple[Terms, Tensor]:
+    def _exact_terms(self, batch: Batch, iteration: int) -> tuple[BoundTerms, Tensor]:
         """Every keyword set of each document, weighed by the best q there is: in proportion to e^bound."""
         on = np.ones(len(batch.pair))
         choice = choose(batch, self.settings.enumeration_limit, on, self._draws)
@@ -196,7 +196,7 @@ class Trainer:
         density = value - log_sum_rows(value, rows.document, len(batch))[rows.document]
         return replace(terms, keyword_posterior=-density), density.exp()
 
-    def _enumerated_terms(self, batch: Batch, logits: Tensor, iteration: int) -> tuple[Terms, Tensor]:
+    def _enumerated_terms(self, batch: Batch, logits: Tensor, iteration: int) -> tuple[BoundTerms, Tensor]:
         """Every keyword set of each document, weighed by its probability under ε."""
         settings = self.settings
         rate = torch.sigmoid(logits.detach()).cpu().numpy()
@@ -205,7 +205,7 @@ class Trainer:
         log_weight, rest = log_weights(rows, logits, choice, batch, allow_empty=settings.allow_empty)
         return self._terms(rows, self._log_prior(rows, batch, iteration), log_weight + rest), log_weight.exp()
 
-    def _relaxed_terms(self, batch: Batch, logits: Tensor, iteration: int) -> Terms:
+    def _relaxed_terms(self, batch: Batch, logits: Tensor, iteration: int) -> BoundTerms:
         """One relaxed keyword vector a document, drawn under ε: the paper's ways."""
         settings, temperature = self.settings, temperature_at(iteration)
         if settings.relaxation == "gumbel":
@@ -223,7 +223,7 @@ class Trainer:
         density = off.new_zeros(len(rows)).index_add(0, rows.member_row, y * logits + off)
         return self._terms(rows, self._log_prior(rows, batch, iteration), density)
 
-    def _terms(self, rows: Rows, log_probability: Tensor, log_density: Tensor) -> Terms:
+    def _terms(self, rows: Rows, log_probability: Tensor, log_density: Tensor) -> BoundTerms:
         """The terms of every row, given log p_kw and log q of its keywords."""
         return row_terms(
             self.state.parameters,
@@ -285,7 +285,7 @@ class Trainer:
             position.checks_without_gain += 1
         position.stopped = settings.patience is not None and position.checks_without_gain >= settings.patience
 
-    def _fail(self, iteration: int, terms: Terms) -> None:
+    def _fail(self, iteration: int, terms: BoundTerms) -> None:
         names = terms.not_finite()
         what = f"{', '.join(names)} not finite" if names else "the loss is not finite"
         raise DivergedError(

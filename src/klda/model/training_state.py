@@ -15,14 +15,14 @@ from klda.model import gibbs
 from klda.model.data import TrainingData
 from klda.model.objective import Parameters
 from klda.model.optimisers import FusedAdam, RaggedRMSprop
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 
 PRETRAINING = "pretraining"
 TRAINING = "training"
 
 
 @dataclass
-class Position:
+class TrainingPosition:
     """Where a run stands."""
 
     stage: str = PRETRAINING
@@ -39,16 +39,16 @@ class Position:
 
     def next_stage(self) -> None:
         """Starts the full model's training with fresh records."""
-        self.__dict__.update(Position(stage=TRAINING, history=self.history).__dict__)
+        self.__dict__.update(TrainingPosition(stage=TRAINING, history=self.history).__dict__)
 
 
 class TrainingState:
     """Parameters, optimisers, random generators and position of one run."""
 
-    def __init__(self, parameters: Parameters, data: TrainingData, settings: Settings, *, n_tokens: float) -> None:
+    def __init__(self, parameters: Parameters, data: TrainingData, settings: ModelSettings, *, n_tokens: float) -> None:
         device = parameters.theta.device
         self.parameters = parameters
-        self.position = Position()
+        self.position = TrainingPosition()
         self.draws = np.random.default_rng(settings.random_state)
         self.noise = torch.Generator(device).manual_seed(settings.random_state)
         self.settings = settings
@@ -142,7 +142,7 @@ class TrainingState:
                 self.chains = tensors["chains"].to(device)
             position = dict(facts["position"])
             position["history"] = [(stage, int(at), float(value)) for stage, at, value in position["history"]]
-            self.position = Position(**position)
+            self.position = TrainingPosition(**position)
             self.draws.bit_generator.state = facts["draws"]
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise TrainingError(

@@ -98,10 +98,10 @@ def mean(workers: Workers) -> Callable[[Tensor], Tensor]:
     return of_all
 
 
-class Draws:
+class WorkerDraws:
     """Uniform draws for the documents of one worker: its part of those that one worker alone would have drawn.
 
-    >>> alone = Draws(ALONE, np.random.default_rng(0)).random((2, 3))
+    >>> alone = WorkerDraws(ALONE, np.random.default_rng(0)).random((2, 3))
     >>> bool((alone == np.random.default_rng(0).random((2, 3))).all())
     True
     """
@@ -110,7 +110,7 @@ class Draws:
         self._workers, self._generator = workers, generator
 
     def random(self, shape: tuple[int, int]) -> NDArray[np.float64]:
-        """Draws between 0 and 1; the last axis runs along what the worker holds."""
+        """WorkerDraws between 0 and 1; the last axis runs along what the worker holds."""
         mine, size = place(self._workers, shape[1])
         return self._generator.random((shape[0], size))[:, mine]
 

@@ -26,9 +26,8 @@ from klda.monitor.replay_clock import ByEventTime
 from klda.monitor.reports import withdraw_reports
 from klda.monitor.vacuum import forget, is_due
 from klda.posts.formats.outcome import batch_of
-from klda.store import Gap, PostStore
-from klda.streams import Filtered, Selection, Source
-from klda.streams import Gap as SourceGap
+from klda.store import PostStore, RecordedGap
+from klda.streams import Filtered, Gap, Selection, Source
 from klda.streams.reconnect import MAX_WAIT
 from klda.types import KeywordSet, Progress, Window, silent
 
@@ -190,14 +189,14 @@ class Collector:
         self.counts.deleted += len(batch.deleted)
         give_back()
 
-    def _note(self, gap: SourceGap) -> None:
+    def _note(self, gap: Gap) -> None:
         """Records a time without a connection; where the source has fetched what it missed, only in the audit log."""
         journal, source = self.monitor.records.journal, self.source.name
         if gap.filled:
             times = {"start": gap.start.isoformat(), "end": gap.end.isoformat()}
             journal.note("klda", "gap filled", source, reason=gap.reason, **times)
         else:
-            journal.add_gap(Gap(source, gap.start, gap.end, gap.reason))
+            journal.add_gap(RecordedGap(source, gap.start, gap.end, gap.reason))
 
     async def _look(self, stop: asyncio.Event, job: str) -> None:
         """Now and then: which keywords hold, whether somebody wants this to stop, what was deleted at the source."""

@@ -44,7 +44,7 @@ _ENDINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FileSource:
     """A file and what it is; for tables also where each field of a post is kept."""
 
     path: Path
@@ -54,7 +54,7 @@ class Source:
     frame: pa.Table | None = None
 
 
-def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
+def recognised(path: Path, named: bool, mapping: Mapped = ()) -> FileSource:
     """What a file is. One that the user named must be known; one met in a folder may be foreign."""
     size, kind = path.stat().st_size, file_type(path, mapping)
     if kind is None and named:
@@ -70,11 +70,11 @@ def recognised(path: Path, named: bool, mapping: Mapped = ()) -> Source:
         with unpacked(path) as plain:
             names = parquet_columns(plain)
     if not names:  # not a table, or damaged before its header ends
-        return Source(path, size, kind)
+        return FileSource(path, size, kind)
     columns = resolve(tuple(names), mapping)
     if missing(columns, names):
         raise no_column(path, names, mapping)
-    return Source(path, size, kind, columns)
+    return FileSource(path, size, kind, columns)
 
 
 def no_column(path: Path, names: list[str], mapping: Mapped) -> InputError:

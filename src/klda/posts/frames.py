@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import pyarrow as pa
 
 from klda.errors import InputError
-from klda.posts.filetypes import FileType, Source, no_column
+from klda.posts.filetypes import FileSource, FileType, no_column
 from klda.posts.formats.generic import Columns, Mapped, missing, resolve
 from klda.posts.formats.outcome import Bad
 from klda.posts.formats.times import parse_time
@@ -29,7 +29,7 @@ class Frame(Protocol):
         """The table as an Arrow stream."""
 
 
-def frame_source(frame: Frame, mapping: Mapped = (), zone: tzinfo | None = None) -> Source:
+def frame_source(frame: Frame, mapping: Mapped = (), zone: tzinfo | None = None) -> FileSource:
     """What the reader needs to know of a frame, its columns found by their usual names or by the mapping.
 
     Times without a zone are refused unless `zone` tells it: a frame has all of them so, and nothing would be read.
@@ -45,7 +45,7 @@ def frame_source(frame: Frame, mapping: Mapped = (), zone: tzinfo | None = None)
         raise InputError(
             f'{NAME}: the times in column {columns.time!r} have no zone; say which it is, as in timezone="UTC"'
         )
-    return Source(NAME, table.num_rows, FileType.FRAME, columns, table)
+    return FileSource(NAME, table.num_rows, FileType.FRAME, columns, table)
 
 
 def _without_zone(times: pa.ChunkedArray) -> bool:

@@ -17,7 +17,7 @@ from klda.posts.columnar import to_posts
 from klda.posts.csv_rows import csv_outcomes
 from klda.posts.dedup import SeenIds
 from klda.posts.files import PathLike, Stream, find_files, json_values, lines, opened, unpacked
-from klda.posts.filetypes import FileType, Source, header_of, recognised
+from klda.posts.filetypes import FileSource, FileType, header_of, recognised
 from klda.posts.formats.generic import Columns, Mapped, as_mapping
 from klda.posts.formats.outcome import Bad, Outcome, Row, batch_of
 from klda.posts.frames import Frame, frame_batches, frame_source
@@ -90,7 +90,7 @@ class PostReader:
 
     def __init__(
         self,
-        sources: list[Source],
+        sources: list[FileSource],
         mapping: Mapped,
         drop_reposts: bool,
         strict: bool,
@@ -137,7 +137,7 @@ class PostReader:
             done += source.size
         self._progress(STAGE, total, total, lines=log.lines, posts=log.posts)
 
-    def _read(self, source: Source, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
+    def _read(self, source: FileSource, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Everything in a file that is a post, with how many bytes of the file were read."""
         columns = source.columns or Columns()
         if source.frame is not None:
@@ -152,7 +152,7 @@ class PostReader:
             with opened(source.path) as stream:
                 yield from self._pack(source.path, self._outcomes(source, stream), log, lambda: stream.position)
 
-    def _outcomes(self, source: Source, stream: Stream) -> Iterator[tuple[int, Outcome]]:
+    def _outcomes(self, source: FileSource, stream: Stream) -> Iterator[tuple[int, Outcome]]:
         if source.columns is None:
             cut = json_values if source.type is FileType.VALUES else lines
             return json_outcomes(cut(stream), self._mapping, self._zone)
@@ -185,7 +185,7 @@ class PostReader:
         yield position(), batch_of(rows)
 
     def _read_columns(
-        self, source: Source, columns: Columns, batches: Iterable[tuple[float, pa.RecordBatch | Bad]], log: ReadLog
+        self, source: FileSource, columns: Columns, batches: Iterable[tuple[float, pa.RecordBatch | Bad]], log: ReadLog
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         before = 0
         for share, batch in batches:

@@ -9,7 +9,7 @@ from typing import Any
 from klda.report.charts.curves import Point, curves, with_colour
 from klda.report.charts.theme import Spec
 from klda.report.phrases import measured
-from klda.report.results import Grid, cell
+from klda.report.results import ResultGrid, cell
 
 Plain = Mapping[str, Any]
 MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
@@ -38,8 +38,8 @@ class ClosedView:
     n_comparisons: int
     labelled: bool
     measures: tuple[str, ...]
-    results: Grid
-    paired: Grid | None
+    results: ResultGrid
+    paired: ResultGrid | None
     coloured: tuple[str, ...]
     grey: bool
     """Whether some policies have no colour of their own."""
@@ -91,14 +91,14 @@ def closed_view(summary: Plain) -> ClosedView:
     )
 
 
-def _results(entries: Plain, order: Sequence[str]) -> Grid:
+def _results(entries: Plain, order: Sequence[str]) -> ResultGrid:
     known = [m for m in MEASURES if any(entries[name][m]["mean"] is not None for name in order)]
     rows = tuple((name, tuple(cell(entries[name][m]) for m in known)) for name in order)
     columns = ("policy", *(NAMES.get(m, m) for m in known))
-    return Grid("Mean over subjects and windows, with 95 % intervals", columns, rows)
+    return ResultGrid("Mean over subjects and windows, with 95 % intervals", columns, rows)
 
 
-def _paired(paired: Plain, order: Sequence[str], labelled: bool) -> Grid | None:
+def _paired(paired: Plain, order: Sequence[str], labelled: bool) -> ResultGrid | None:
     if not labelled or not paired:
         return None
     rows = []
@@ -107,7 +107,7 @@ def _paired(paired: Plain, order: Sequence[str], labelled: bool) -> Grid | None:
         if gains:
             cells = tuple(cell(gains[m], difference=True) for m in ("f1", "recall"))
             rows.append((name, cells))
-    return Grid("Difference from the static list, window by window", ("policy", "F1", "recall"), tuple(rows))
+    return ResultGrid("Difference from the static list, window by window", ("policy", "F1", "recall"), tuple(rows))
 
 
 def _points(found: Plain, order: Sequence[str], measure: str) -> list[Point]:

@@ -10,7 +10,7 @@ from klda.report.charts.curves import CEILING, Point, curves, with_colour
 from klda.report.charts.skill import SkillRow, skill
 from klda.report.charts.theme import Spec
 from klda.report.phrases import measured
-from klda.report.results import EMPTY, Grid, cell
+from klda.report.results import EMPTY, ResultGrid, cell
 
 Plain = Mapping[str, Any]
 READINGS = {"raw": "raw truth", "corrected": "corrected truth"}
@@ -40,8 +40,8 @@ class OpenView:
     n_comparisons: int
     tops: tuple[int, ...]
     tiles: tuple[tuple[str, str, str], ...]
-    results: tuple[Grid, ...]
-    paired: tuple[Grid, ...]
+    results: tuple[ResultGrid, ...]
+    paired: tuple[ResultGrid, ...]
     coloured: tuple[str, ...]
     grey: bool
     """Whether some policies have no colour of their own."""
@@ -83,7 +83,7 @@ def _tiles(summary: Plain, order: Sequence[str], top: str) -> tuple[tuple[str, s
     return tuple((name, mean, f"{spread}, {note}" if spread else note) for name, mean, spread, note in found)
 
 
-def _results(part: Plain, reading: str, order: Sequence[str], tops: Sequence[int]) -> Grid:
+def _results(part: Plain, reading: str, order: Sequence[str], tops: Sequence[int]) -> ResultGrid:
     rows = tuple(
         (
             name,
@@ -96,10 +96,10 @@ def _results(part: Plain, reading: str, order: Sequence[str], tops: Sequence[int
         cell(part["ceiling"][str(top)] if measure == "accuracy" else None) for top in tops for measure in MEASURES
     )
     columns = ("policy", *(f"{measure} top {top}" for top in tops for measure in MEASURES))
-    return Grid(f"Against the {reading}", columns, (*rows, ("ceiling", ceilings)))
+    return ResultGrid(f"Against the {reading}", columns, (*rows, ("ceiling", ceilings)))
 
 
-def _paired(summary: Plain, order: Sequence[str], top: int) -> Grid:
+def _paired(summary: Plain, order: Sequence[str], top: int) -> ResultGrid:
     """Differences in accuracy between each policy (row) and each other one (column)."""
     rows = []
     for name in order:
@@ -108,7 +108,7 @@ def _paired(summary: Plain, order: Sequence[str], top: int) -> Grid:
             gain = summary["paired"].get(name, {}).get(other, {}).get(str(top))
             cells.append(cell(gain, difference=True) if name != other else EMPTY)
         rows.append((name, tuple(cells)))
-    return Grid(f"Accuracy, top {top}: row minus column", ("policy", *order), tuple(rows))
+    return ResultGrid(f"Accuracy, top {top}: row minus column", ("policy", *order), tuple(rows))
 
 
 def _pictures(

@@ -22,7 +22,7 @@ EMPTY = Cell("")
 
 
 @dataclass(frozen=True)
-class Grid:
+class ResultGrid:
     """A table; the first column names the row."""
 
     caption: str

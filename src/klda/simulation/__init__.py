@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from klda.simulation.cast import Subject, Thread
+from klda.simulation.cast import SimulatedSubject, Thread
 from klda.simulation.world import Emerging, World
 from klda.simulation.write_files import write
 
-__all__ = ["Emerging", "Subject", "Thread", "World", "write"]
+__all__ = ["Emerging", "SimulatedSubject", "Thread", "World", "write"]

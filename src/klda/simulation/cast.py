@@ -22,7 +22,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Subject:
+class SimulatedSubject:
     """A subject that can be monitored: its name, the keywords a user would type first, and what is said about it."""
 
     name: str
@@ -32,7 +32,7 @@ class Subject:
     threads: tuple[Thread, ...]
 
 
-HEALTH = Subject(
+HEALTH = SimulatedSubject(
     name="health",
     keywords=("health", "hospital", "doctor", "medicine"),
     topics="health, hospital~s=clinic~s, doctor~s=physician~s=medic~s, patient~s, nurse~s, medicine~medicines=drug~s, "
@@ -86,7 +86,7 @@ HEALTH = Subject(
     ),
 )
 
-RACING = Subject(
+RACING = SimulatedSubject(
     name="racing",
     keywords=("horse", "racing", "jockey", "derby"),
     topics="horse racing, horse~s, jockey~s=rider~s, trainer~s, race~s, racecourse~s=track~s, stable~s, "
@@ -122,7 +122,7 @@ RACING = Subject(
     ),
 )
 
-STREAMING = Subject(
+STREAMING = SimulatedSubject(
     name="streaming",
     keywords=("stream", "streamer", "gaming", "gameplay"),
     topics="stream~s, streamer~s, game~s, gaming, gameplay, viewer~s, chat, channel~s, follower~s, live show~s, "
@@ -158,7 +158,7 @@ STREAMING = Subject(
     ),
 )
 
-CLIMATE = Subject(
+CLIMATE = SimulatedSubject(
     name="climate",
     keywords=("climate", "emissions", "carbon", "warming"),
     topics="climate, climate change, emission~emissions, carbon, global warming, planet, temperature~s, greenhouse "
@@ -193,7 +193,7 @@ CLIMATE = Subject(
     ),
 )
 
-HOUSING = Subject(
+HOUSING = SimulatedSubject(
     name="housing",
     keywords=("housing", "rent", "mortgage", "tenants"),
     topics="housing, rent~s, home~s, tenant~s=renter~s, landlord~s, flat~s=apartment~s, house price~s, "
@@ -230,7 +230,7 @@ HOUSING = Subject(
     ),
 )
 
-SPACE = Subject(
+SPACE = SimulatedSubject(
     name="space",
     keywords=("space", "rocket", "nasa", "orbit"),
     topics="space, rocket~s, orbit~s, nasa engineer~s, astronaut~s, spacecraft, mission~s, launch~launches, "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from klda.simulation.cast import Subject, Thread
+from klda.simulation.cast import SimulatedSubject, Thread
 
-CHATTER = Subject(
+CHATTER = SimulatedSubject(
     name="chatter",
     keywords=(),
     topics="friend~s, weekend~s, coffee, family, birthday~s, morning~s, dinner~s, photo~s, holiday~s, party~parties, "

@@ -23,7 +23,7 @@ SHORTLIST = 200
 
 
 @dataclass(frozen=True)
-class Truth:
+class KnownTruth:
     """Which words stand in which piece of text, and how often each phrase is used."""
 
     vocabulary: tuple[str, ...]
@@ -32,7 +32,7 @@ class Truth:
     grammar: Grammar
 
     @classmethod
-    def of(cls, lexicon: Lexicon, grammar: Grammar) -> Truth:
+    def of(cls, lexicon: Lexicon, grammar: Grammar) -> KnownTruth:
         """The truth of a language."""
         numbers: dict[str, int] = {}
         texts = {

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from klda.simulation.cast import Subject
+from klda.simulation.cast import SimulatedSubject
 from klda.simulation.urn import Floats, zipf
 from klda.simulation.word_lists import EVERYDAY_ADJECTIVES, EVERYDAY_THINGS, EVERYDAY_VERBS
 
@@ -64,7 +64,7 @@ class Lexicon:
     everyday: Floats  # (sources, words)
 
     @classmethod
-    def of(cls, subjects: Sequence[Subject]) -> Lexicon:
+    def of(cls, subjects: Sequence[SimulatedSubject]) -> Lexicon:
         """The lexicon of these subjects.
 
         >>> from klda.simulation.cast import SUBJECTS

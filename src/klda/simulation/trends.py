@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from klda.simulation.cast import Subject
+from klda.simulation.cast import SimulatedSubject
 from klda.simulation.urn import Floats, Ints, zipf
 
 CHATTER_SHARE = 0.4
@@ -29,7 +29,11 @@ class Trends:
 
     @classmethod
     def of(
-        cls, subjects: Sequence[Subject], emergence: int, words: tuple[int, int], generator: np.random.Generator
+        cls,
+        subjects: Sequence[SimulatedSubject],
+        emergence: int,
+        words: tuple[int, int],
+        generator: np.random.Generator,
     ) -> Trends:
         """Trends of these subjects; `words` is the number of sources and of words."""
         threads = [(s, t) for s, subject in enumerate(subjects) for t in range(len(subject.threads))]

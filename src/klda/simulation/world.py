@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from klda.errors import SettingError
 from klda.posts.schema import BATCH_ROWS, POST_SCHEMA, from_batch, microseconds
-from klda.simulation.cast import SUBJECTS, Subject
+from klda.simulation.cast import SUBJECTS, SimulatedSubject
 from klda.simulation.chatter import CHATTER
 from klda.simulation.grammar import Grammar
-from klda.simulation.known_truth import Truth
+from klda.simulation.known_truth import KnownTruth
 from klda.simulation.lexicon import SOURCES, Lexicon
 from klda.simulation.people import People
 from klda.simulation.sentences import Language
@@ -61,7 +61,7 @@ class World:
     posts_per_week: int = 20_000
     seed: int = 0
     start: datetime = datetime(2026, 1, 5, tzinfo=UTC)
-    subjects: tuple[Subject, ...] = SUBJECTS
+    subjects: tuple[SimulatedSubject, ...] = SUBJECTS
     emergence: int | None = None
 
     def __post_init__(self) -> None:
@@ -139,7 +139,7 @@ class World:
         return self.weeks // 2 if self.emergence is None else self.emergence
 
     @cached_property
-    def _everything(self) -> tuple[Subject, ...]:
+    def _everything(self) -> tuple[SimulatedSubject, ...]:
         return (*self.subjects, CHATTER)
 
     @cached_property
@@ -151,8 +151,8 @@ class World:
         return Grammar.of_phrases()
 
     @cached_property
-    def _truth(self) -> Truth:
-        return Truth.of(self._lexicon, self._grammar)
+    def _truth(self) -> KnownTruth:
+        return KnownTruth.of(self._lexicon, self._grammar)
 
     @cached_property
     def _trends(self) -> Trends:

@@ -13,7 +13,7 @@ from klda.store.lock import only_writer
 from klda.store.monitor_folders import MonitorFolder, create_monitor, list_monitors, open_monitor
 from klda.store.sql.database import Database
 from klda.store.sql.job_records import Job
-from klda.store.sql.journal import AuditEntry, Gap, TrainedModel
+from klda.store.sql.journal import AuditEntry, RecordedGap, TrainedModel
 from klda.store.sql.keyword_history import KeywordSpan, Outcome
 from klda.store.sql.proposal_records import Decision, SavedProposal
 from klda.store.sql.records import Records
@@ -25,7 +25,6 @@ __all__ = [
     "AuditEntry",
     "Database",
     "Decision",
-    "Gap",
     "Job",
     "KeywordSpan",
     "MonitorFolder",
@@ -33,6 +32,7 @@ __all__ = [
     "Position",
     "PostStore",
     "Pseudonyms",
+    "RecordedGap",
     "Records",
     "SavedProposal",
     "StoredPosts",

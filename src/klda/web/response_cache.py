@@ -31,7 +31,7 @@ _STREAMS = ("/live", "/events")
 
 
 @dataclass(frozen=True)
-class Answer:
+class CachedAnswer:
     """An answer, and when it holds."""
 
     stamp: Hashable
@@ -48,7 +48,7 @@ class _Place:
     """Where an answer is kept; of those who want it, one makes it and the others wait."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    answer: Answer | None = None
+    answer: CachedAnswer | None = None
 
 
 class Kept:
@@ -87,7 +87,7 @@ class Kept:
         except (HTTPException, KldaError, OSError):
             return None
 
-    async def _made(self, scope: Scope, receive: Receive, stamp: Hashable) -> Answer:
+    async def _made(self, scope: Scope, receive: Receive, stamp: Hashable) -> CachedAnswer:
         """The answer of the application, whole."""
         start, parts, until = dict[str, Any](), list[bytes](), time.monotonic() + LONGEST
 
@@ -98,10 +98,10 @@ class Kept:
                 parts.append(message.get("body", b""))
 
         await self.app(scope, receive, taken)
-        return Answer(stamp, until, scope["state"]["csrf"], scope.get("route"), start, b"".join(parts))
+        return CachedAnswer(stamp, until, scope["state"]["csrf"], scope.get("route"), start, b"".join(parts))
 
 
-async def _sent(answer: Answer, scope: Scope, send: Send) -> None:
+async def _sent(answer: CachedAnswer, scope: Scope, send: Send) -> None:
     """Sends an answer with the token of whoever asks now: all tokens are as long, and nobody can guess one."""
     scope["route"] = answer.route
     await send(dict(answer.start, headers=list(answer.start["headers"])))  # the door adds to them on the way out

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from klda.baselines.virality import FEATURES, Features, Virality
+from klda.baselines.virality import FEATURES, PostFeatures, Virality
 from klda.errors import DataError
 from klda.posts.schema import PostTable
 from klda.types import Post
@@ -34,7 +34,7 @@ def test_ten_features_are_read_off_a_post():
     table = PostTable.of(
         [Post("1", DECISION, text, author="me", following=1, followers=2, author_likes=3, author_posts=4)]
     )
-    found = Features.of(table, everything(table))
+    found = PostFeatures.of(table, everything(table))
     assert len(FEATURES) == 10
     assert found.user.tolist() == ["me"]
     assert dict(zip(FEATURES[1:], found.numbers[0].tolist(), strict=True)) == {
@@ -52,7 +52,7 @@ def test_ten_features_are_read_off_a_post():
 
 def test_missing_facts_are_unknown_rather_than_zero():
     table = PostTable.of([post(1, 40, 0)])
-    known = Features.of(table, everything(table)).known
+    known = PostFeatures.of(table, everything(table)).known
     assert dict(zip(FEATURES, known.tolist(), strict=True)) == {
         name: name in ("text length", "urls", "mentions", "hashtags", "emojis") for name in FEATURES
     }

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from klda.evaluation.open_loop import HISTORIES, Answer, open_loop_case, score
+from klda.evaluation.open_loop import HISTORIES, PolicyAnswer, open_loop_case, score
 from klda.posts.schema import microseconds
 
 WEEKS, TEST = 4, 6
@@ -39,7 +39,7 @@ def test_a_full_history_has_every_post_that_carries_a_candidate_and_others_what_
 
 
 def test_to_propose_nothing_where_there_was_something_to_find_is_wrong():
-    silent = Answer("silent", {"flu": (), "mask": ()}, (), 0.0)
+    silent = PolicyAnswer("silent", {"flu": (), "mask": ()}, (), 0.0)
     assert score(silent, {"flu": ("fever",), "mask": ()}, 2) == {
         "accuracy": 0.0,
         "coverage": 0.0,
@@ -48,5 +48,5 @@ def test_to_propose_nothing_where_there_was_something_to_find_is_wrong():
 
 
 def test_where_nothing_was_to_be_found_there_is_no_score():
-    found = score(Answer("eager", {"flu": ("fever",)}, ("fever",), 0.0), {"flu": ()}, 2)
+    found = score(PolicyAnswer("eager", {"flu": ("fever",)}, ("fever",), 0.0), {"flu": ()}, 2)
     assert all(np.isnan(value) for value in found.values())

@@ -8,7 +8,7 @@ import pytest
 
 from klda.errors import DataError
 from klda.evaluation.open_loop import open_loop_case
-from klda.evaluation.perplexity import MODELS, Task, cross_fitted, gap_closed, measure_perplexity, unigram
+from klda.evaluation.perplexity import MODELS, PerplexityTask, cross_fitted, gap_closed, measure_perplexity, unigram
 from klda.model.bags import TokenBags
 from klda.model.klda import KLDA
 from klda.model.lda import fit_lda
@@ -62,7 +62,7 @@ def test_every_model_is_asked_for_the_same_tokens(case):
     start = KLDA(n_topics=1, pretraining_iterations=0, max_iterations=0).fit(case.history)
     parameters = start.parameters_
     parameters.topic_word.output.data[:-1] = 0  # only the bias, the log unigram, is left
-    task = Task.of(case.test, seed=5)
+    task = PerplexityTask.of(case.test, seed=5)
     ours = unigram(case.history)
     expected = ours.completion(task.documents, task.target, task.possible).sum() / task.target.sum()
     assert start.completion(case.test, random_state=5) == pytest.approx(expected, abs=0.01)
@@ -72,7 +72,7 @@ def test_every_model_is_asked_for_the_same_tokens(case):
 def test_a_text_is_never_scored_by_a_model_that_saw_it_or_a_copy(copies):
     """Each document has a word of its own: fitted with it, LDA expects it; cross-fitted, it cannot."""
     documents = TokenBags.of([[word, word, word] for word in range(12)] * copies)
-    task = Task(documents, np.ones(len(documents.words)), np.ones(12, dtype=bool))
+    task = PerplexityTask(documents, np.ones(len(documents.words)), np.ones(12, dtype=bool))
     fair = cross_fitted(task, documents, np.arange(len(documents)), 12, 2, folds=3, seed=0)
     seen = fit_lda(documents, 12, 2, seed=0)
     own = seen.log_likelihood(documents).sum() / documents.counts.sum()
@@ -80,7 +80,7 @@ def test_a_text_is_never_scored_by_a_model_that_saw_it_or_a_copy(copies):
 
 
 def test_to_score_a_part_of_a_window_changes_no_document_s_score(case):
-    whole = Task.of(case.test, seed=3)
+    whole = PerplexityTask.of(case.test, seed=3)
     everything = np.arange(len(case.test))
 
     def total(chosen):

@@ -9,7 +9,7 @@ import torch
 
 from klda.model.data import TrainingData
 from klda.model.objective import Parameters, initial_parameters
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.posts.schema import PostTable, microseconds
 from klda.text.corpus import Corpus
 from klda.text.documents import Documents, Ragged, offsets
@@ -20,7 +20,7 @@ QUICK = {
     "n_topics": 2, "hidden": (8, 8), "batch_size": 16, "pretraining_iterations": 6, "max_iterations": 8,
     "check_every": 4, "held_out": 0.2, "patience": None,
 }  # fmt: skip
-"""Settings of a model that is trained in a moment."""
+"""ModelSettings of a model that is trained in a moment."""
 
 
 def data_of(
@@ -56,7 +56,7 @@ def random_data(
     return data_of(documents, observed, [[j] for j in range(n_keywords)], n_words)
 
 
-def parameters_of(data: TrainingData, settings: Settings, *, spread: float = 1.0, seed: int = 0) -> Parameters:
+def parameters_of(data: TrainingData, settings: ModelSettings, *, spread: float = 1.0, seed: int = 0) -> Parameters:
     """Random parameters, in double precision, with logits that are clearly not flat."""
     parameters = initial_parameters(
         settings,

@@ -8,14 +8,14 @@ from klda.model import bound
 from klda.model.batches import make_batch
 from klda.model.keyword_sets import all_observed, choose, enumerate_rows, log_weights, relaxed_rows
 from klda.model.objective import batch_weights, row_keyword_log_probability, row_terms
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.totals import totals
 from tests.unit.model import slow_reference, slow_scores
 from tests.unit.model.small import data_of, parameters_of, random_data, tokens_of
 from tests.unit.model.test_networks import _layers
 
 CPU = torch.device("cpu")
-SETTINGS = Settings(
+SETTINGS = ModelSettings(
     n_topics=3,
     hidden=(6, 4),
     relaxation="gumbel",
@@ -43,7 +43,7 @@ def _slow_prior(parameters, y: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("word_weight", ["tokens", "vocabulary"])
 def test_all_seven_terms_equal_the_equations(word_weight: str):
-    settings = Settings(**{**SETTINGS.__dict__, "word_weight": word_weight})
+    settings = ModelSettings(**{**SETTINGS.__dict__, "word_weight": word_weight})
     data = random_data(n_documents=9)
     parameters = parameters_of(data, settings)
     batch = make_batch(data, np.array([0, 2, 3, 7]))
@@ -94,7 +94,7 @@ def test_all_seven_terms_equal_the_equations(word_weight: str):
 
 
 def test_with_one_keyword_in_every_document_the_bound_is_that_of_plain_lda():
-    settings = Settings(n_topics=3, expectation_iterations=15, expectation_tolerance=0)
+    settings = ModelSettings(n_topics=3, expectation_iterations=15, expectation_tolerance=0)
     generator = np.random.default_rng(0)
     documents = [[0, *generator.integers(1, 8, 6).tolist()] for _ in range(5)]
     data = data_of(documents, [[0]] * 5, [[0]], 8)
@@ -116,7 +116,7 @@ def test_with_one_keyword_in_every_document_the_bound_is_that_of_plain_lda():
 def test_gradients_of_all_parameters_agree_with_finite_differences(relaxed: bool):
     """φ and γ are held at their optimum by many iterations, where the bound does not move with them."""
     changes = {"relaxation": "gumbel" if relaxed else "enumerate", "expectation_iterations": 3000}
-    settings = Settings(**{**SETTINGS.__dict__, **changes, "expectation_tolerance": 1e-13})
+    settings = ModelSettings(**{**SETTINGS.__dict__, **changes, "expectation_tolerance": 1e-13})
     data = random_data(n_documents=5, n_words=7, n_keywords=3, length=5)
     parameters = parameters_of(data, settings)
     batch = make_batch(data, np.arange(5))
@@ -158,7 +158,7 @@ def test_the_paper_s_negative_weight_scales_only_the_slope_of_log_z():
     rows = enumerate_rows(batch, all_observed(batch), allow_empty=False, device=CPU)
     values, slopes = [], []
     for weight in (1.0, 0.1, 0.0):
-        settings = Settings(negative_weight=weight)
+        settings = ModelSettings(negative_weight=weight)
         theta = parameters_of(data, settings).theta
         value = row_keyword_log_probability(theta, rows, batch, settings)
         values.append(value.detach())
@@ -169,7 +169,7 @@ def test_the_paper_s_negative_weight_scales_only_the_slope_of_log_z():
 
 def test_chains_replace_only_the_slope_of_log_z():
     data = random_data()
-    settings = Settings()
+    settings = ModelSettings()
     batch = make_batch(data, np.arange(4))
     rows = enumerate_rows(batch, all_observed(batch), allow_empty=False, device=CPU)
     theta = parameters_of(data, settings).theta
@@ -183,5 +183,5 @@ def test_chains_replace_only_the_slope_of_log_z():
 
 def test_terms_that_are_not_finite_are_named():
     fine = torch.zeros(2)
-    terms = bound.Terms(fine, fine, fine, torch.tensor([0.0, torch.nan]), fine, fine, fine)
+    terms = bound.BoundTerms(fine, fine, fine, torch.tensor([0.0, torch.nan]), fine, fine, fine)
     assert terms.not_finite() == ["words"]

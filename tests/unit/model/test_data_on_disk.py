@@ -12,7 +12,7 @@ from klda.model.batches import make_batch
 from klda.model.data import training_data
 from klda.model.klda import KLDA
 from klda.model.runs import fingerprint
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import split
 from klda.simulation import World
 from klda.text import documents
@@ -112,7 +112,7 @@ def test_little_is_held_in_memory_for_a_document_while_some_are_held_out(monkeyp
     monkeypatch.setattr(documents, "IN_MEMORY", 1 << 16)
     monkeypatch.setattr(documents, "BLOCK", 1 << 10)
     tracemalloc.start()
-    parts = split(data, Settings(max_held_out=10))
+    parts = split(data, ModelSettings(max_held_out=10))
     held, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(parts.training) == n - 10

@@ -15,13 +15,13 @@ from torch.utils._pytree import tree_leaves
 
 from klda.model import scores, vocabulary_softmax
 from klda.model.data import TrainingData
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from tests.unit.model.small import data_of, parameters_of
 from tests.unit.model.test_trainer import trainer_of
 
 N_DOCUMENTS = N_KEYWORDS = 2000
 N_WORDS = 60
-SETTINGS = Settings(
+SETTINGS = ModelSettings(
     n_topics=2, hidden=(4, 4), batch_size=16, pretraining_iterations=2, max_iterations=2, check_every=1, max_held_out=40
 )
 

@@ -13,7 +13,7 @@ from klda.model.data import TrainingData
 from klda.model.generate import blended_topics, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import Trainer
 from klda.text.documents import Ragged
 from tests.unit.model.test_trainer import trainer_of
@@ -56,7 +56,7 @@ def _matched_cosine(parameters: Parameters, truth: np.ndarray) -> float:
 @pytest.mark.slow
 def test_training_finds_the_topics_that_the_data_were_drawn_from():
     truth, data = _world(0)
-    settings = Settings(
+    settings = ModelSettings(
         n_topics=N_TOPICS, learning_rate=0.01, pretraining_iterations=300, max_iterations=100, check_every=100
     )
     trainer: Trainer = trainer_of(data, replace(settings, random_state=1))

@@ -9,11 +9,11 @@ import torch
 
 from klda.model import prior, scores
 from klda.model.networks import KeywordBags
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from tests.unit.model import slow_scores
 from tests.unit.model.small import data_of, parameters_of, random_data, tokens_of
 
-SETTINGS = Settings(
+SETTINGS = ModelSettings(
     n_topics=2, hidden=(5, 4), enumeration_limit=6, expectation_iterations=200, expectation_tolerance=1e-12
 )
 KEYWORD_WORD = [0, 2]

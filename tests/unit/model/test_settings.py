@@ -10,15 +10,15 @@ import pytest
 
 from klda.errors import SettingError
 from klda.model.klda import KLDA
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from tests.unit.model.small import QUICK, corpus_of, random_data
 
 
 def test_every_setting_is_a_documented_parameter_with_the_same_default():
     parameters = inspect.signature(KLDA).parameters
-    for field in fields(Settings):
+    for field in fields(ModelSettings):
         assert parameters[field.name].default == field.default, field.name
-    assert set(parameters) == {f.name for f in fields(Settings)} | {"half_life"}
+    assert set(parameters) == {f.name for f in fields(ModelSettings)} | {"half_life"}
     for name in parameters:
         assert f"    {name} : " in (KLDA.__doc__ or ""), name
 

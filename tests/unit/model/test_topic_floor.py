@@ -11,7 +11,7 @@ from klda.model.generate import generate
 from klda.model.initialise import first_parameters
 from klda.model.networks import KeywordBags
 from klda.model.scores import topic_shares
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import Trainer, split
 from klda.text.documents import Ragged
 
@@ -50,7 +50,7 @@ def data() -> TrainingData:
 
 def _fewest_topics(data: TrainingData, floor: float) -> float:
     """The number of topics in use (e to the entropy of their mean weights) under the keyword that has fewest."""
-    settings = Settings(**SETTINGS, topic_floor=floor)
+    settings = ModelSettings(**SETTINGS, topic_floor=floor)
     parts = split(data, settings)
     parameters = first_parameters(parts, settings)
     Trainer(parameters, parts, settings).run()
@@ -67,7 +67,7 @@ def test_a_parametric_prior_collapses_to_one_topic_unless_it_has_a_floor(data: T
 
 
 def test_no_topic_is_expected_to_weigh_less_than_the_floor(data: TrainingData):
-    settings = Settings(**SETTINGS, topic_floor=0.5)
+    settings = ModelSettings(**SETTINGS, topic_floor=0.5)
     parameters = first_parameters(split(data, settings), settings)
     parameters.topic_prior.bias.data[0] = 50.0  # f wants one topic only
     f = parameters.topic_prior(KeywordBags.of([[0], [1, 2]])).detach()
@@ -77,4 +77,4 @@ def test_no_topic_is_expected_to_weigh_less_than_the_floor(data: TrainingData):
 
 def test_a_floor_of_one_or_more_is_refused():
     with pytest.raises(SettingError, match="topic_floor"):
-        Settings(topic_floor=1.0)
+        ModelSettings(topic_floor=1.0)

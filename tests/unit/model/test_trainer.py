@@ -11,11 +11,11 @@ from klda.model.data import TrainingData
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters, initial_parameters, initial_theta
 from klda.model.prior import log_partition_gradient
-from klda.model.settings import Settings
+from klda.model.settings import ModelSettings
 from klda.model.trainer import PRETRAINING, TRAINING, Trainer, split
 from tests.unit.model.small import data_of, random_data
 
-QUICK = Settings(
+QUICK = ModelSettings(
     n_topics=2,
     hidden=(8, 8),
     batch_size=16,
@@ -27,7 +27,7 @@ QUICK = Settings(
 )
 
 
-def trainer_of(data: TrainingData, settings: Settings) -> Trainer:
+def trainer_of(data: TrainingData, settings: ModelSettings) -> Trainer:
     parts = split(data, settings)
     parameters = initial_parameters(
         settings,

@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose
 
 from klda.errors import SettingError
 from klda.posts.schema import POST_SCHEMA, HasBatches
-from klda.simulation import Subject, Thread, World, write
+from klda.simulation import SimulatedSubject, Thread, World, write
 from klda.simulation.urn import Urn
 
 # Reproducible and of any size
@@ -94,7 +94,9 @@ def test_an_unknown_subject_is_refused_with_the_known_ones() -> None:
 
 
 def test_a_world_can_have_subjects_of_ones_own() -> None:
-    chess = Subject("chess", ("chess",), "chess, player~s", (Thread("opening~s, endgame~s", "sharp", "castle"),))
+    chess = SimulatedSubject(
+        "chess", ("chess",), "chess, player~s", (Thread("opening~s, endgame~s", "sharp", "castle"),)
+    )
     world = World(weeks=1, posts_per_week=500, subjects=(chess,))
     assert {post.label for post in world.posts()} == {"chess", "chatter"}
     assert "chess" in world.best_keywords("chess", 0, 3)

@@ -15,7 +15,7 @@ from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, StoreError
 from klda.store.delta.post_store import PostStore
 from klda.store.sql import tables
-from klda.store.sql.journal import Gap
+from klda.store.sql.journal import RecordedGap
 from klda.store.sql.records import Records
 from klda.types import Estimate, Keyword, KeywordSet
 from tests.unit.store.conftest import MONDAY, Add
@@ -182,9 +182,9 @@ def test_the_audit_log_only_grows(records: Records) -> None:
 
 
 def test_gaps_and_models_come_back(records: Records) -> None:
-    records.journal.add_gap(Gap("stream", MONDAY, MONDAY + timedelta(minutes=1), "reset"))
-    records.journal.add_gap(Gap("stream", MONDAY, MONDAY + timedelta(minutes=5), "reset"))
-    assert records.journal.gaps() == [Gap("stream", MONDAY, MONDAY + timedelta(minutes=5), "reset")]
+    records.journal.add_gap(RecordedGap("stream", MONDAY, MONDAY + timedelta(minutes=1), "reset"))
+    records.journal.add_gap(RecordedGap("stream", MONDAY, MONDAY + timedelta(minutes=5), "reset"))
+    assert records.journal.gaps() == [RecordedGap("stream", MONDAY, MONDAY + timedelta(minutes=5), "reset")]
     assert records.journal.gaps(since=MONDAY + timedelta(hours=1)) == []
     first = records.journal.add_model(MONDAY, "models/1", bound=-7.4)
     second = records.journal.add_model(MONDAY + timedelta(weeks=1), "models/2")

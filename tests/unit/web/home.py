@@ -16,7 +16,7 @@ from klda.monitor.monitor import Monitor, opened
 from klda.monitor.settings import Settings
 from klda.monitor.topics import learn_topics
 from klda.posts.schema import to_batch
-from klda.store import Gap
+from klda.store import RecordedGap
 from klda.types import Estimate, Keyword, KeywordSet, Post
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
@@ -42,7 +42,7 @@ def make_home(home: Path, attacks: Sequence[str] = ()) -> Path:
         close(monitor)
         learn_topics(monitor)
         _jobs(monitor, evil)
-        monitor.records.journal.add_gap(Gap("jetstream", MONDAY, MONDAY + timedelta(hours=3), evil("asleep")))
+        monitor.records.journal.add_gap(RecordedGap("jetstream", MONDAY, MONDAY + timedelta(hours=3), evil("asleep")))
     quiet = {"subject": "nothing yet", "keywords": ["quiet"], "source": "jetstream"}
     create(home, "quiet", Settings.of(quiet), created_by="ann")
     return home

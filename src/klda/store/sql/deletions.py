@@ -17,7 +17,7 @@ from klda.store.delta.post_store import PostStore
 from klda.store.sql import tables
 from klda.store.sql.database import Database, upsert
 from klda.store.sql.proposal_records import Proposals
-from klda.store.sql.topic_records import Topics
+from klda.store.sql.topic_records import TopicRecords
 
 _AT_ONCE = 10_000
 
@@ -30,7 +30,7 @@ class Deletions:
     monitor: str
     clock: Callable[[], datetime]
     proposals: Proposals
-    topics: Topics
+    topics: TopicRecords
 
     def note(self, source: str, ids: Iterable[str], *, edited: bool = False, author: bool = False) -> None:
         """Notes posts that a source has deleted or edited; call it before the batch whose cursor lies behind them.

@@ -26,7 +26,7 @@ class AuditEntry:
 
 
 @dataclass(frozen=True)
-class Gap:
+class RecordedGap:
     """A stretch of time in which a source delivered nothing and cannot be asked again."""
 
     source: str
@@ -82,19 +82,21 @@ class Journal:
             query = query.where(t.c.action == action)
         return self.database.read(lambda c: [AuditEntry(*row) for row in c.execute(query)])
 
-    def add_gap(self, gap: Gap) -> None:
+    def add_gap(self, gap: RecordedGap) -> None:
         """Records a gap; one that starts at the same time is replaced, so that a gap may grow."""
         row = {"monitor": self.monitor, "source": gap.source, "started": gap.start, "ended": gap.end}
         rows = [row | {"reason": gap.reason}]
         self.database.write(lambda c: upsert(c, tables.gaps, rows, replace=["ended", "reason"]))
 
-    def gaps(self, since: datetime | None = None) -> list[Gap]:
+    def gaps(self, since: datetime | None = None) -> list[RecordedGap]:
         """The gaps of all sources, in order; those that ended before `since` are left out."""
         t = tables.gaps
         query = select(t.c.source, t.c.started, t.c.ended, t.c.reason).where(t.c.monitor == self.monitor)
         if since is not None:
             query = query.where(t.c.ended >= since)
-        return self.database.read(lambda c: [Gap(*row) for row in c.execute(query.order_by(t.c.started, t.c.source))])
+        return self.database.read(
+            lambda c: [RecordedGap(*row) for row in c.execute(query.order_by(t.c.started, t.c.source))]
+        )
 
     def add_model(self, window_start: datetime, path: str, **facts: Any) -> str:
         """Records a trained model, and returns its id."""

@@ -15,7 +15,7 @@ from klda.store.sql.journal import Journal
 from klda.store.sql.keyword_history import KeywordHistory
 from klda.store.sql.proposal_records import Proposals
 from klda.store.sql.tables import audit, metadata
-from klda.store.sql.topic_records import Topics
+from klda.store.sql.topic_records import TopicRecords
 from klda.store.sql.volume_records import Volume
 
 
@@ -47,7 +47,7 @@ class Records:
         self.proposals = Proposals(self.database, monitor, clock, self.journal)
         self.jobs = Jobs(self.database, monitor, clock)
         self.volume = Volume(self.database, monitor)
-        self.topics = Topics(self.database, monitor, clock)
+        self.topics = TopicRecords(self.database, monitor, clock)
         self.deletions = Deletions(self.database, monitor, clock, self.proposals, self.topics)
 
     def erase(self) -> None:

@@ -51,7 +51,7 @@ class WindowTopics:
 
 
 @dataclass(frozen=True)
-class Topics:
+class TopicRecords:
     """The topics of one monitor."""
 
     database: Database

@@ -21,7 +21,7 @@ router = APIRouter(prefix="/monitors/{name}")
 
 
 @dataclass
-class Change:
+class ListChange:
     """What changed at one time, and who decided it."""
 
     at: datetime
@@ -54,15 +54,15 @@ def history_page(request: Request, monitor: TheMonitor) -> Response:
     )
 
 
-def changes(spans: list[KeywordSpan]) -> list[Change]:
+def changes(spans: list[KeywordSpan]) -> list[ListChange]:
     """Every time at which the list changed, newest first."""
-    found: dict[datetime, Change] = {}
+    found: dict[datetime, ListChange] = {}
     for span in spans:
-        change = found.setdefault(span.started, Change(span.started, span.decided_by, span.proposal))
+        change = found.setdefault(span.started, ListChange(span.started, span.decided_by, span.proposal))
         change.came.append(span)
         change.proposal = change.proposal or span.proposal
         if span.ended is not None:
-            found.setdefault(span.ended, Change(span.ended, span.ended_by or "")).went.append(span)
+            found.setdefault(span.ended, ListChange(span.ended, span.ended_by or "")).went.append(span)
     return sorted(found.values(), key=lambda change: change.at, reverse=True)
 
 

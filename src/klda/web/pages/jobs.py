@@ -24,7 +24,7 @@ SHOWN = 60
 
 
 @dataclass(frozen=True)
-class Health:
+class JobHealth:
     """A monitor that can be read, with its newest jobs."""
 
     name: str
@@ -33,7 +33,7 @@ class Health:
 
 
 @dataclass(frozen=True)
-class Row:
+class JobRow:
     """A job and whose it is."""
 
     monitor: str
@@ -71,16 +71,16 @@ def cancel_job(request: Request, studio: TheStudio, monitor: TheMonitor, job: Jo
     return render(request, "jobs_list.html", rows=rows, seen=_stamp(rows))
 
 
-def _health(monitor: Monitor) -> Health:
-    return Health(monitor.name, monitor.folder.being_written, recent(monitor, SHOWN))
+def _health(monitor: Monitor) -> JobHealth:
+    return JobHealth(monitor.name, monitor.folder.being_written, recent(monitor, SHOWN))
 
 
-def _rows(health: Sequence[Health | Unreadable]) -> list[Row]:
-    rows = [Row(one.name, job) for one in health if isinstance(one, Health) for job in one.jobs]
+def _rows(health: Sequence[JobHealth | Unreadable]) -> list[JobRow]:
+    rows = [JobRow(one.name, job) for one in health if isinstance(one, JobHealth) for job in one.jobs]
     return sorted(rows, key=lambda row: (row.is_open, row.job.created), reverse=True)[:SHOWN]
 
 
-def _stamp(rows: list[Row]) -> str:
+def _stamp(rows: list[JobRow]) -> str:
     """What changes when anything in the list does."""
     facts = [(row.job.id, row.job.state, row.job.stage, row.job.done, row.job.cancelled) for row in rows]
     return sha256(repr(facts).encode()).hexdigest()[:16]
