@@ -31,9 +31,11 @@ from sklearn.metrics import average_precision_score
 from benchmarks.labelled_words import SAMPLE, Labelled, labelled_situations
 from klda import read_posts
 from klda.advice.advise import judged
-from klda.advice.choose import covered_by, worth
-from klda.advice.constants import LEAST_RELEVANCE, SHORTLIST
+from klda.advice.budget import Limits
+from klda.advice.choose import Scores, covered_by, worth
+from klda.advice.constants import SHORTLIST
 from klda.advice.features import COMPANY, NAMES, Features
+from klda.advice.overlap import UnionVolume
 from klda.advice.relevance import FEATURES, FILE, GROUPS, REGIMES, Relevance, design, relevance, weighed
 from klda.advice.terms import Terms, terms_of
 from klda.policies.recommend import MIN_COUNT
@@ -195,19 +197,26 @@ def logistic(x: Floats, y: Floats, weight: Floats, penalty: Floats) -> Floats:
 
 
 def best_terms(subject: Judged, chance: Floats, most: int = 10) -> list[int]:
-    """The terms that are worth most, none that another one covers; what `klda recommend` adds, overlap aside."""
-    features = subject.features
+    """The terms that the shipped choice adds, with room for so many."""
+    terms, features = subject.terms, subject.features
     new = features.new if features.outside_known else features.posts
-    value = worth(chance, new, features.rise)
-    value[(chance < LEAST_RELEVANCE) | (new <= 0)] = -np.inf
-    value[: subject.terms.n_current] = -np.inf
-    order = [c for c in np.argsort(-value, kind="stable")[:SHORTLIST].tolist() if value[c] > 0]
-    covers = covered_by([subject.terms.keywords[c] for c in order])
-    chosen: list[int] = []
-    for place in range(len(order)):
-        if len(chosen) < most and not any(place in covers[other] for other in chosen):
-            chosen = [other for other in chosen if other not in covers[place]] + [place]
-    return [order[place] for place in chosen]
+    value = np.where(new > 0, worth(chance, new, features.rise), -np.inf)
+    value[: terms.n_current] = -np.inf
+    best = np.argsort(-value, kind="stable")[:SHORTLIST]
+    columns = np.concatenate([np.arange(terms.n_current), best[value[best] > 0]])
+    posts = terms.posts[:, columns].tocoo()
+    scores = Scores(
+        chance=chance[columns],
+        rise=features.rise[columns],
+        union=UnionVolume(np.full(len(terms.last), 1 / max(terms.n_windows, 1)), posts.row, posts.col, len(columns)),
+        covers=covered_by([terms.keywords[c] for c in columns.tolist()]),
+        current=np.arange(terms.n_current),
+        outside_known=features.outside_known,
+        unseen=features.unseen[columns],
+        unsure=np.arange(terms.n_current),  # what is dropped makes no room for more
+    )
+    chosen = scores.choose(Limits(max_keywords=terms.n_current + most))
+    return [int(columns[c]) for c in chosen.tolist() if c >= terms.n_current]
 
 
 def left_out(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from klda.posts.files import MAX_LINE
 from klda.posts.formats.generic import Columns, derived_id
 from klda.posts.formats.outcome import Bad
+from klda.posts.formats.times import EARLIEST, LATEST, parse_time
 from klda.posts.formats.values import as_count, as_flag, as_name, as_tags
 from klda.posts.reasons import (
     INVALID_UTF8,
@@ -30,7 +31,6 @@ from klda.posts.reasons import (
     TOO_LONG,
 )
 from klda.posts.schema import POST_SCHEMA
-from klda.posts.times import EARLIEST, LATEST, parse_time
 
 Bools = NDArray[np.bool_]
 

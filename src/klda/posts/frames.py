@@ -13,9 +13,9 @@ from klda.errors import InputError
 from klda.posts.filetypes import FileType, Source, no_column
 from klda.posts.formats.generic import Columns, Mapped, missing, resolve
 from klda.posts.formats.outcome import Bad
+from klda.posts.formats.times import parse_time
 from klda.posts.parquet import BATCH_ROWS
 from klda.posts.reasons import TIME_WITHOUT_ZONE
-from klda.posts.times import parse_time
 
 NAME = Path("the frame")
 """What bad rows are told to be in."""

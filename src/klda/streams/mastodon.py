@@ -8,21 +8,239 @@ without a connection is recorded as a gap, and filled as far as the server's tim
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from typing import Literal
-from urllib.parse import urlsplit
+import time
+from collections.abc import AsyncGenerator, Iterable
+from datetime import UTC, datetime
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
 
 import httpx
+import orjson
+from httpx_sse import EventSource, ServerSentEvent, SSEError
 
-from klda.errors import SettingError
+from klda.errors import SettingError, SourceError
+from klda.posts.formats import mastodon
+from klda.posts.formats.outcome import Bad, Row, Skip
+from klda.posts.reasons import BROKEN_JSON, OTHER_EVENT
 from klda.streams.addresses import outside
-from klda.streams.buffer import buffered
-from klda.streams.http import Token
-from klda.streams.mastodon_timelines import Listening
+from klda.streams.buffer import Buffer, buffered
+from klda.streams.http import TRANSIENT, Token, accepted, bounded
 from klda.streams.platform_rules import hashtags
-from klda.streams.protocol import Burst, Health
-from klda.streams.reconnect import Backoff
+from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, Received
+from klda.streams.recent import Recent
+from klda.streams.reconnect import Backoff, Busy, reconnecting
 from klda.types import KeywordSet
+
+PAGE, PAGES = 40, 25
+"""Statuses on a page of a timeline, and pages to go back at most."""
+OPEN_SECONDS = 30.0
+"""How long a new hashtag may take to open before a change of keywords fails."""
+
+
+class Listening:
+    """One run: a task for each timeline, all into one buffer. The cursor is `time in microseconds/last status`."""
+
+    def __init__(self, source: Mastodon, cursor: str | None) -> None:
+        self._source, self._recent = source, Recent()
+        self._streams: dict[str, tuple[asyncio.Task[None], asyncio.Event]] = {}
+        self._ended = asyncio.Event()
+        heard, _, self.last = (cursor or "0/").partition("/")  # the newest status that came by any timeline
+        if not heard.isdecimal() or not (self.last.isdecimal() or not self.last):
+            raise SettingError(f"cursor {cursor!r}: those of Mastodon look like 1767607200000000/109")
+        self._heard = int(heard) if cursor else None
+        self._down: dict[str, tuple[int, str]] = {}
+        self._buffer: Buffer | None = None
+
+    async def run(self, buffer: Buffer, tags: tuple[str, ...]) -> None:
+        """Listens until a timeline fails for good."""
+        self._buffer = buffer
+        try:
+            for tag in tags:
+                self._keep(tag, self._open(tag, self._heard))
+            await self._ended.wait()
+            for task, _ in self._streams.values():
+                if task.done():
+                    await task
+        finally:
+            self._ended.set()
+            await self._close(tuple(self._streams))
+
+    async def follow(self, tags: tuple[str, ...]) -> None:
+        """Opens the timelines that are new, and when they are open closes those no longer wanted."""
+        new = {tag: self._open(tag, None) for tag in tags if tag not in self._streams}
+        try:
+            for task, opened in new.values():
+                waiting = [asyncio.ensure_future(event.wait()) for event in (opened, self._ended)]
+                try:
+                    await asyncio.wait([*waiting, task], timeout=OPEN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    await _cancelled(waiting)
+                if self._ended.is_set() or not opened.is_set():
+                    why = f": {task.exception()}" if task.done() else ""
+                    raise SourceError(f"{self._source.name}: could not open all timelines of {', '.join(new)}{why}")
+        except BaseException:
+            await _cancelled(task for task, _ in new.values())
+            self.up(*new)
+            raise
+        for tag, stream in new.items():  # only now: one that cannot be opened must not end those that are
+            self._keep(tag, stream)
+        await self._close(tuple(tag for tag in self._streams if tag not in tags))
+
+    def _open(self, tag: str, heard: int | None) -> tuple[asyncio.Task[None], asyncio.Event]:
+        timeline = _Timeline(self, self._source, tag, heard)
+        if heard is not None:
+            self.down(tag, heard, self.last)
+        return asyncio.ensure_future(timeline.run()), timeline.open
+
+    def _keep(self, tag: str, stream: tuple[asyncio.Task[None], asyncio.Event]) -> None:
+        """Counts a timeline among those that are followed: all end when it fails for good."""
+        self._streams[tag] = stream
+        stream[0].add_done_callback(lambda task: None if task.cancelled() else self._ended.set())
+
+    async def _close(self, tags: tuple[str, ...]) -> None:
+        await _cancelled(self._streams.pop(tag)[0] for tag in tags)
+        self.up(*tags)
+
+    def down(self, tag: str, heard: int, last: str) -> None:
+        """Notes that a timeline has no connection, when it was last heard, and the newest status of all by then."""
+        self._down[tag] = heard, last
+
+    def up(self, *tags: str) -> None:
+        """Notes that timelines have a connection and have missed nothing, or are not followed any more."""
+        for tag in tags:
+            self._down.pop(tag, None)
+
+    async def put(self, event: Event, status: str = "") -> bool:
+        """Hands an event on, unless another timeline has brought it; whether it was new."""
+        assert self._buffer is not None
+        health = self._source.health
+        if not self._recent.is_new(event):
+            health.duplicates += 1
+            return False
+        health.count(event)
+        await self._buffer.put(event)
+        self.last = _newer(self.last, status)  # only now: another timeline may have moved the cursor while we waited
+        self._buffer.advance(self.cursor)
+        return True
+
+    def alive(self) -> None:
+        """Notes a sign of life."""
+        assert self._buffer is not None
+        self._source.health.received += 1
+        self._buffer.advance(self.cursor)
+
+    @property
+    def cursor(self) -> str:
+        """Where to resume: for as long as a timeline is down, where that one was, however far the others have come."""
+        heard = min((heard for heard, _ in self._down.values()), default=_now())
+        last = min((int(last) for _, last in (*self._down.values(), (0, self.last)) if last), default="")
+        return f"{heard}/{last}"
+
+
+class _Timeline:
+    """One timeline: its connection, and what it missed while it had none."""
+
+    def __init__(self, listening: Listening, source: Mastodon, tag: str, heard: int | None) -> None:
+        self._listening, self._source, self._tag, self._heard = listening, source, tag, heard
+        self._last = listening.last  # its own: the others may have gone on while this one was down
+        self._reached = listening.last  # of all timelines, when this one was heard
+        self._brought = 0  # its own, too: what others bring says nothing of its connection
+        self.open = asyncio.Event()
+
+    async def run(self) -> None:
+        """Listens for ever."""
+        source, transient = self._source, (*TRANSIENT, SSEError)
+        await reconnecting(self._session, transient, source.health, source.backoff, lambda: self._brought)
+
+    async def _session(self) -> None:
+        source = self._source
+        headers = source.token.headers(needed=False) | {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
+        path = f"hashtag?tag={quote(self._tag)}" if self._tag else "public"
+        await source.look()
+        async with (
+            httpx.AsyncClient(timeout=source.timeout, headers=headers) as client,
+            client.stream("GET", f"{source.server}/api/v1/streaming/{path}") as response,
+        ):
+            await accepted(response, source.name, source.token)
+            if self._heard is not None:  # the stream is open already, so that nothing falls between
+                await self._fill(client, self._heard)
+            self.open.set()
+            self._listening.up(self._tag)
+            self._alive()
+            try:
+                async for sent in EventSource(bounded(response, self._alive)).aiter_sse():
+                    await self._take(sent)
+            finally:
+                self._listening.down(self._tag, self._heard or _now(), self._reached)
+
+    def _alive(self) -> None:
+        self._heard, self._reached = _now(), self._listening.last
+        self._listening.alive()
+
+    async def _take(self, sent: ServerSentEvent) -> None:
+        if sent.event == "delete":
+            self._brought += await self._listening.put(Deleted(f"{self._source.host}/{sent.data.strip()}"))
+        elif sent.event in ("update", "status.update"):
+            try:
+                await self._status(orjson.loads(sent.data), sent.event == "status.update")
+            except orjson.JSONDecodeError:
+                self._source.health.reject(Bad(BROKEN_JSON, value=sent.data[:100]))
+        else:
+            self._source.health.reject(Skip(OTHER_EVENT))
+
+    async def _status(self, status: object, edited: bool = False) -> None:
+        outcome = mastodon.parse_of(self._source.host, status)
+        if isinstance(outcome, Row):
+            status_id = outcome.id.rpartition("/")[2]
+            self._last = _newer(self._last, status_id)
+            self._brought += await self._listening.put(Received(outcome, edited), status_id)
+        else:
+            self._source.health.reject(outcome)
+
+    async def _fill(self, client: httpx.AsyncClient, since: int) -> None:
+        """Fetches what the timeline brought since the last status, and records the gap either way."""
+        after, filled = self._last, bool(self._last)
+        for page in range(PAGES if filled else 0):
+            try:
+                statuses = await self._page(client, after)
+            except (Busy, SourceError, *TRANSIENT, orjson.JSONDecodeError):
+                filled = False
+                break
+            for status in reversed(statuses):  # a page begins with the newest
+                await self._status(status)
+            ids = [int(status["id"]) for status in statuses if str(status.get("id")).isdecimal()]
+            if len(statuses) < PAGE or not ids:
+                break
+            after, filled = str(max(ids)), page < PAGES - 1
+        gap = Gap(datetime.fromtimestamp(since / 1e6, UTC), datetime.now(UTC), "not connected", filled)
+        await self._listening.put(gap)
+
+    async def _page(self, client: httpx.AsyncClient, after: str) -> list[dict[str, Any]]:
+        """The statuses right after one, the newest of them first."""
+        path = f"tag/{quote(self._tag)}" if self._tag else "public"
+        url = f"{self._source.server}/api/v1/timelines/{path}"
+        async with client.stream("GET", url, params={"min_id": after, "limit": PAGE}) as answer:
+            await accepted(answer, self._source.name, self._source.token)
+            content = orjson.loads(await bounded(answer).aread())
+        return [status for status in content if isinstance(status, dict)] if isinstance(content, list) else []
+
+
+async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Ends tasks, and returns when they have ended."""
+    ended = list(tasks)
+    for task in ended:
+        task.cancel()
+    await asyncio.gather(*ended, return_exceptions=True)
+
+
+def _newer(one: str, other: str) -> str:
+    """The larger of two status ids; what is none loses."""
+    return other if other.isdecimal() and int(other) > int(one or 0) else one
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
 
 TOKEN = "MASTODON_TOKEN"  # noqa: S105 - the name of a variable
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from klda.posts.formats.outcome import Bad
+from klda.posts.formats.times import parse_time
 from klda.posts.schema import microseconds
-from klda.posts.times import parse_time
 
 MOMENT = datetime(2018, 10, 10, 20, 19, 24, tzinfo=UTC)
 zones = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))

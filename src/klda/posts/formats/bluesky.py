@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from klda.posts.formats.outcome import Bad, Removal, Row, Skip, checked
+from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import as_name, as_tags, items, part
 from klda.posts.reasons import (
     ACCOUNT,
@@ -21,7 +22,6 @@ from klda.posts.reasons import (
     REPOST_EVENT,
     UPDATE,
 )
-from klda.posts.times import parse_time
 
 POST = "app.bsky.feed.post"
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from klda.errors import SettingError
 from klda.posts.formats.outcome import Bad, Row, checked
+from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import as_count, as_flag, as_name, as_tags
-from klda.posts.times import parse_time
 
 
 class Columns(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from klda.posts.formats.outcome import Bad, Removal, Row, Skip, checked
+from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import (
     as_count,
     as_name,
@@ -15,7 +16,6 @@ from klda.posts.formats.values import (
     with_whole_links,
 )
 from klda.posts.reasons import CONTROL, DELETE
-from klda.posts.times import parse_time
 
 _CONTROL = frozenset(
     {"limit", "scrub_geo", "status_withheld", "user_withheld", "disconnect", "warning", "friends", "event"}

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from klda.posts.formats.outcome import Bad, Outcome, Row, Skip, checked
+from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import (
     as_count,
     as_name,
@@ -20,7 +21,6 @@ from klda.posts.formats.values import (
     with_whole_links,
 )
 from klda.posts.reasons import CONTROL, EMPTY_PAGE, NOT_AN_OBJECT
-from klda.posts.times import parse_time
 
 Record = Mapping[str, object]
 Expansions = Mapping[str | None, Record]

@@ -20,8 +20,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from klda.web.headers import HEADERS
 from klda.web.problems import Problem, answer
-from klda.web.safety.headers import HEADERS
 from klda.web.safety.limits import RateLimit
 from klda.web.safety.sessions import COOKIE, LIFE, Session, Sessions, whose
 from klda.web.settings import StudioSettings
