@@ -8,7 +8,7 @@ subjects have labels: `labelled` (the next list by labels, all earlier posts kno
 and `sample` (lists that own their filter, without and with 1 % of the stream to look at), `open` and `list` (the
 paper's open loop, with every post of a candidate known and with those alone that the list collected). Where they have
 none: `open`, `list` and `fit` (how well KLDA predicts the next week's words). `klda` is run with and without vectors.
-Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between its marks (`--quick`,
+Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/history/benchmarks.md` between its marks (`--quick`,
 `--parts`, `--only` and `--data` leave the page alone). Results of cases are kept in the work folder: a run that was
 stopped goes on. After a change of the code or of the coefficients, name another folder.
 """
@@ -104,7 +104,7 @@ def main() -> None:
             for name, part in [(name, pool.submit(_measured, name, part)) for name, part in parts]:
                 results[name] = results.get(name, {}) | part.result()
     if not given.quick and not given.parts and not given.only and given.data == DATA:
-        rewrite(ROOT / "docs" / "benchmarks.md", results)
+        rewrite(ROOT / "docs" / "history" / "benchmarks.md", results)
     print(json.dumps({"archives": results}))
 
 
@@ -300,7 +300,7 @@ def _open(
     history: History = "full",
     policies: str = POLICIES,
 ) -> Plain:
-    """The figures of an open loop over these weeks; why its history is `full`, docs/benchmarks.md says."""
+    """The figures of an open loop over these weeks; why its history is `full`, docs/history/benchmarks.md says."""
     names = (*policy_names(policies), *VARIANTS)
     settings = BacktestSettings(
         policies=names,

@@ -11,7 +11,7 @@ from klda.streams import SOURCES
 
 NOT_FOR_SETTINGS = {"backoff", "adjacent", "owner"}
 """What tests give, and what follows from the monitor."""
-PAGE = (Path(__file__).parents[3] / "docs" / "monitor.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "monitor.md").read_text(encoding="utf-8")
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
