@@ -23,7 +23,8 @@ bench: .venv/.installed-dev
 docs: .venv/.installed-dev
 	$(BIN)/python -m klda.cli.reference > docs/reference/commands.md
 	$(BIN)/python -m klda.web.rest_reference > docs/reference/rest-api.md
-	$(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python docs/printed.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
