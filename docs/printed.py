@@ -1,7 +1,7 @@
 """Runs the commands whose output pages show, and puts what they print between the marks: `python docs/printed.py`.
 
-A mark is `<!-- output: klda … -->`, and `<!-- output: end -->` where the output ends. Commands run in an empty folder that holds
-`posts.parquet`, made by `SIMULATE`."""
+A mark is `<!-- output: klda … -->`, and `<!-- output: end -->` where the output ends. Commands run in a folder that
+holds only `posts.parquet`, made by `SIMULATE`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page says to type works: Python runs, commands parse, targets of make exist, output is what is printed today."""
+"""What a page says to type works: Python runs, commands parse, and output is what is printed today."""
 
 from __future__ import annotations
 
@@ -87,11 +87,12 @@ def test_commands_parse(page: Path, line: str):
     if line == "klda --help":
         return
     command, rest = _command(shlex.split(line)[1:])
-    assert command is not COMMANDS and not getattr(command, "commands", {}), f"there is no command {line}"
+    assert not getattr(command, "commands", {}), f"there is no command {line}"
     try:
         command.make_context(line, rest)
-    except Exception as error:  # the reader has the files, this test has not
-        assert "does not exist" in str(error), f"{name_of(page)}: {line}: {error!r}"
+    except Exception as error:
+        if "does not exist" not in str(error):  # the reader has the files, this test has not
+            pytest.fail(f"{name_of(page)}: {line}: {error!r}")
 
 
 def test_commands_in_sentences_exist():

@@ -21,10 +21,8 @@ def test_links_lead_somewhere(page: Path):
 
 @pytest.mark.parametrize("page", SITE, ids=name_of)
 def test_pages_of_the_site_link_to_no_file_outside_it(page: Path):
-    outside = [
-        t for t in links(page) if "://" not in t and not (page.parent / t).resolve().is_relative_to(ROOT / "docs")
-    ]
-    assert not outside
+    paths = {target: (page.parent / target).resolve() for target in links(page) if "://" not in target}
+    assert [target for target, path in paths.items() if not path.is_relative_to(ROOT / "docs")] == []
 
 
 def test_every_picture_is_shown_somewhere():
