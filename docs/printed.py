@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "get-started" / "first-advice.md")
 SIMULATE = "klda simulate posts.parquet --weeks 6 --posts-per-week 5000"
-COLUMNS = 92
+COLUMNS = 80
 _MARKED = re.compile(r"<!-- output: (klda [^\n]+) -->\n(.*?)<!-- output: end -->", re.DOTALL)
 
 

@@ -40,12 +40,12 @@ def _operation(method: str, path: str, operation: Plain) -> Iterator[str]:
     yield " ".join((operation.get("description") or operation["summary"]).split())
     yield ""
     rows = [
-        f"| `{one['name']}` | {one['in']} | {_type(one['schema'])} | {_default(one, one['schema'])} |"
+        f"| `{one['name']}` | {_type(one['schema'])} | {_default(one, one['schema'])} |"
         for one in operation.get("parameters", [])
         if one["in"] != "path" or "enum" in one["schema"]  # an address shows the others itself
     ]
     if rows:
-        yield from ("| parameter | in | type | default |", "|---|---|---|---|", *rows, "")
+        yield from ("| parameter | type | default |", "|---|---|---|", *rows, "")
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         yield f"Body (`{kind}`): {_type(content['schema'])}."
         yield ""
@@ -56,10 +56,12 @@ def _bodies(schema: Plain) -> Iterator[str]:
     wanted = sorted({name for name in _sent(schema) if name in schema["components"]["schemas"]})
     for name in wanted:
         body = schema["components"]["schemas"][name]
-        yield from (f"### `{name}`", "", "| field | type | default |", "|---|---|---|")
+        yield from (f"### `{name}`", "", "| field | meaning | type | default |", "|---|---|---|---|")
         required = set(body.get("required", []))
         for field, value in body.get("properties", {}).items():
-            yield f"| `{field}` | {_type(value)} | {_default({'required': field in required}, value)} |"
+            meaning = value.get("description", "")
+            default = _default({"required": field in required}, value)
+            yield f"| `{field}` | {meaning} | {_type(value)} | {default} |"
         yield ""
 
 
@@ -87,7 +89,7 @@ def _type(schema: Plain) -> str:
 def _default(holder: Plain, schema: Plain) -> str:
     if holder.get("required"):
         return "required"
-    return "" if schema.get("default") is None else f"`{schema['default']}`"
+    return "" if schema.get("default") in (None, "") else f"`{schema['default']}`"
 
 
 if __name__ == "__main__":
