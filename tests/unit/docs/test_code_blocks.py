@@ -70,13 +70,9 @@ def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     if '"posts.parquet"' in code:
         write(World(weeks=4, posts_per_week=500), tmp_path / "posts.parquet")
     exec(compile(tree, name_of(page), "exec"), page_module.__dict__)
-
-
-def test_the_page_on_python_writes_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    page = ROOT / "docs" / "how-to" / "python.md"
-    monkeypatch.chdir(tmp_path)
-    exec(compile("\n".join(code for language, code in blocks(page) if language == "python"), str(page), "exec"), {})
-    assert {path.name for path in tmp_path.iterdir()} == {"next.json", "report.html", "corpus", "model"}
+    if page.name == "python.md":
+        written = {path.name for path in tmp_path.iterdir()} - {"posts.parquet"}
+        assert written == {"next.json", "report.html", "corpus", "model"}
 
 
 @pytest.mark.parametrize(

@@ -37,3 +37,10 @@ def test_the_python_reference_shows_parameters_and_examples(site: Path):
 
 def test_no_program_is_part_of_the_site(site: Path):
     assert not list(site.rglob("*.py"))
+
+
+def test_lists_are_lists_and_tables_are_tables(site: Path):
+    """GitHub is laxer than the site: it needs no blank line before a list."""
+    for page in site.rglob("*.html"):
+        for paragraph in re.findall(r"<p>(.*?)</p>", page.read_text(encoding="utf-8"), re.DOTALL):
+            assert not re.search(r"^(?:- |\d+\. |\|)", paragraph, re.MULTILINE), f"{page.name}: {paragraph[:200]}"
