@@ -11,10 +11,11 @@ import pytest
 import typer.main
 
 from klda.cli.app import app
-from tests.unit.docs.pages import GENERATED, HISTORY, PAGES, cells, n_words, name_of, running_text, sentences
+from tests.unit.docs.pages import GENERATED, HISTORY, PAGES, ROOT, cells, n_words, name_of, running_text, sentences
 
 LONGEST, LONGEST_ON_AVERAGE = 35, 18
 WIDEST = 160
+LONGEST_FIRST_PAGE = 120
 WRITTEN = [page for page in PAGES if page not in (*GENERATED, *HISTORY)]
 
 
@@ -35,6 +36,10 @@ def test_no_sentence_is_long(page: Path):
 def test_sentences_are_short_on_average(page: Path):
     lengths = [n_words(one) for one in running_text(page)]
     assert not lengths or mean(lengths) < LONGEST_ON_AVERAGE
+
+
+def test_the_first_page_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= LONGEST_FIRST_PAGE
 
 
 def test_no_help_text_has_a_long_sentence():
