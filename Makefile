@@ -21,7 +21,10 @@ bench: .venv/.installed-dev
 	$(BIN)/python -m benchmarks
 
 docs: .venv/.installed-dev
-	$(BIN)/python -m klda.cli.reference > docs/commands.md
+	$(BIN)/python -m klda.cli.reference > docs/reference/commands.md
+	$(BIN)/python -m klda.web.rest_reference > docs/reference/rest-api.md
+	$(BIN)/python docs/printed.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -8,9 +8,9 @@ subjects have labels: `labelled` (the next list by labels, all earlier posts kno
 and `sample` (lists that own their filter, without and with 1 % of the stream to look at), `open` and `list` (the
 paper's open loop, with every post of a candidate known and with those alone that the list collected). Where they have
 none: `open`, `list` and `fit` (how well KLDA predicts the next week's words). `klda` is run with and without vectors.
-Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/benchmarks.md` between its marks (`--quick`,
-`--parts`, `--only` and `--data` leave the page alone). Results of cases are kept in the work folder: a run that was
-stopped goes on. After a change of the code or of the coefficients, name another folder.
+Prints JSON `{"archives": {NAME: {…}}}` and rewrites the part of `docs/history/benchmarks.md` between its marks
+(`--quick`, `--parts`, `--only` and `--data` leave the page alone). Results of cases are kept in the work folder:
+a run that was stopped goes on. After a change of the code or of the coefficients, name another folder.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from klda.evaluation.summary import closed_summary, labelled_summary, open_summa
 Plain = dict[str, Any]
 Part = Callable[[], Plain]
 ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "history" / "benchmarks.md"
 DATA = ROOT.parent / "shared" / "data"
 VARIANTS: dict[str, Plain] = {"klda~without vectors": {"use_vectors": False}}
 """The default with a part of it off; run wherever the default is."""
@@ -104,7 +105,7 @@ def main() -> None:
             for name, part in [(name, pool.submit(_measured, name, part)) for name, part in parts]:
                 results[name] = results.get(name, {}) | part.result()
     if not given.quick and not given.parts and not given.only and given.data == DATA:
-        rewrite(ROOT / "docs" / "benchmarks.md", results)
+        rewrite(PAGE, results)
     print(json.dumps({"archives": results}))
 
 
@@ -300,7 +301,7 @@ def _open(
     history: History = "full",
     policies: str = POLICIES,
 ) -> Plain:
-    """The figures of an open loop over these weeks; why its history is `full`, docs/benchmarks.md says."""
+    """The figures of an open loop over these weeks; why its history is `full`, docs/history/benchmarks.md says."""
     names = (*policy_names(policies), *VARIANTS)
     settings = BacktestSettings(
         policies=names,

@@ -1,4 +1,4 @@
-"""What `benchmarks.quality` measured, as the part of `docs/benchmarks.md` between its marks."""
+"""What `benchmarks.quality` measured, as the part of `docs/history/benchmarks.md` between its marks."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ NETWORK_MEGABYTES_A_SECOND = 1_250
 DISK_PASSES = 4
 """Parts are written and read, shards are written and read."""
 BYTES_A_DOCUMENT = 25
-"""What training holds beyond its batch, see docs/scale.md; preparation holds what its setting says."""
+"""What training holds beyond its batch, see docs/explanation/scale.md; preparation holds what its setting says."""
 
 Point = dict[str, Any]
 Value = Callable[[Point], float]

@@ -30,19 +30,27 @@ def backtest(
     subjects: o.Subjects,
     split: o.Split = None,
     policies: Annotated[
-        str, typer.Option("--policies", "-p", help="Whom to compare, with commas; all are all but klda-paper.")
+        str,
+        typer.Option("--policies", "-p", help="Policies to compare, comma-separated; all means all but klda-paper."),
     ] = "all",
     weeks: o.Weeks = 10,
     test_weeks: o.TestWeeks = "4",
     top: o.ListSizes = "2,3",
-    closed_loop: Annotated[bool, typer.Option("--closed-loop", help="The policy owns the filter from week 1.")] = False,
+    closed_loop: Annotated[
+        bool,
+        typer.Option("--closed-loop", help="Closed loop: from week 1 on, each policy decides which posts are seen."),
+    ] = False,
     labelled: Annotated[
         bool, typer.Option("--labelled", help="Judge the next list by labels; all earlier posts are known.")
     ] = False,
-    history: Annotated[str, typer.Option(help="Who collected the history: viral, static or full.")] = "viral",
+    history: Annotated[
+        str, typer.Option(help="What collected the history: viral, static (the first list) or full (all candidates).")
+    ] = "viral",
     candidates: o.CaseSize = 45,
     terms: Annotated[int, typer.Option(min=1, help="Closed loop: most terms of a list.")] = 10,
-    sample: Annotated[float, typer.Option(min=0, max=1, help="Closed loop: share seen unfiltered.")] = 0.0,
+    sample: Annotated[
+        float, typer.Option(min=0, max=1, help="Closed loop: share of the stream to see unfiltered.")
+    ] = 0.0,
     training: o.TrainingPosts = None,
     window: o.WindowLength = "7d",
     language: o.Language = "en",

@@ -36,7 +36,7 @@ CorpusCandidates = Annotated[
     str | None,
     typer.Option(
         "--candidates",
-        help="Further words that a model of it shall know and may propose, written like --keywords; none if left out.",
+        help="More words that a model of this corpus knows and may propose, written like --keywords.",
     ),
 ]
 WindowLength = Annotated[str, typer.Option("--window", help="Length of a window: 7d, 1d, 6h, 30m.")]
@@ -67,13 +67,20 @@ Subjects = Annotated[
 ]
 Split = Annotated[str | None, typer.Option("--split", help="Only the subjects of this split.")]
 Weeks = Annotated[int, typer.Option("--weeks", min=1, help="Windows of history before a test window.")]
-TestWeeks = Annotated[str, typer.Option("--test-weeks", help="Test the last so many windows, or those of ISO dates.")]
-ListSizes = Annotated[str, typer.Option("--top", help="Words a keyword that count as proposed, with commas.")]
+TestWeeks = Annotated[
+    str,
+    typer.Option("--test-weeks", help="Test windows: a number (the last N) or dates (YYYY-MM-DD, comma-separated)."),
+]
+ListSizes = Annotated[
+    str, typer.Option("--top", help="How many words of each keyword count as proposed, comma-separated.")
+]
 CaseSize = Annotated[int, typer.Option("--candidates", min=2, help="How many candidates a case has.")]
 TrainingPosts = Annotated[
     Path | None,
-    typer.Option("--training", help="Posts with repost counts, from which viral learns when the archive has none."),
+    typer.Option("--training", help="Posts with repost counts, from which viral learns if the archive has none."),
 ]
-Processes = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; as many as cores if left out.")]
+Processes = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Number of processes; one for each core if left out.")
+]
 Work = Annotated[Path | None, typer.Option("--work", help="Where results are kept, to go on after a stop.")]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]

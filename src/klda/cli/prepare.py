@@ -54,7 +54,9 @@ def prepare(
     mapping: Mapping = None,
     timezone: Timezone = None,
     strict: Strict = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of processes; one for each core if left out.")
+    ] = None,
     memory: Annotated[
         str | None,
         typer.Option(help="Work on disk within this memory, as in 4GiB; the corpus is written in shards."),

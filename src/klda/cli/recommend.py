@@ -32,8 +32,10 @@ def recommend(
     ] = None,
     keywords: o.Keywords = "",
     subject: Annotated[str | None, typer.Option(help="The subject in words, such as 'voting by mail'.")] = None,
-    model: Annotated[Path | None, typer.Option("--model", "-m", help="A trained model, to spare the training.")] = None,
-    policy: Annotated[str, typer.Option("--policy", "-p", help="Who proposes; see klda policies.")] = "klda",
+    model: Annotated[
+        Path | None, typer.Option("--model", "-m", help="A trained model, so that none is trained.")
+    ] = None,
+    policy: Annotated[str, typer.Option("--policy", "-p", help="Policy that proposes; see klda policies.")] = "klda",
     candidates: o.Candidates = None,
     sources: Annotated[
         str, typer.Option(help=f"Where candidates are looked for, with commas: {', '.join(SOURCES)}.")
@@ -46,32 +48,38 @@ def recommend(
         float | None,
         typer.Option(min=0, max=1, help="Share of the stream that --sample shows; estimated if left out."),
     ] = None,
-    tagger: Annotated[Tagger, typer.Option(help="What tells nouns; spacy is an extra.")] = "pattern",
+    tagger: Annotated[Tagger, typer.Option(help="What finds nouns; spacy is an extra.")] = "pattern",
     window: o.WindowLength = "7d",
     top: Annotated[int, typer.Option(min=1, help="Words named for each current keyword (--format json).")] = 2,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Most keywords of the next list; up to ten more than now unless given.")
     ] = None,
-    max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that it may bring in a window.")] = None,
-    max_terms: Annotated[int | None, typer.Option(min=1, help="Most surface forms in all, as platforms count.")] = None,
-    require: Annotated[str | None, typer.Option(help="Keywords that must be in it, written like --keywords.")] = None,
-    forbid: Annotated[str | None, typer.Option(help="Words that must not be in it.")] = None,
+    max_posts: Annotated[
+        int | None, typer.Option(min=1, help="Most posts that the next list may bring in a window.")
+    ] = None,
+    max_terms: Annotated[
+        int | None, typer.Option(min=1, help="Most surface forms of all keywords together, as platforms count them.")
+    ] = None,
+    require: Annotated[
+        str | None, typer.Option(help="Keywords that must be on the next list, written like --keywords.")
+    ] = None,
+    forbid: Annotated[str | None, typer.Option(help="Words that must not be on the next list.")] = None,
     novelty: Annotated[
         float, typer.Option(min=0, max=1, help="0: close relatives of the list. 1: rising and new words.")
     ] = 0.5,
     founding: Annotated[
         str | None,
-        typer.Option(help="Keywords that the subject was first asked for with, if the list has moved on since."),
+        typer.Option(help="The first keywords, if the list has changed since; they may come back."),
     ] = None,
     training: Annotated[
-        Path | None, typer.Option(help="A corpus with repost counts, from which viral learns when the posts have none.")
+        Path | None, typer.Option(help="A corpus with repost counts, from which viral learns if the posts have none.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.")] = None,
     save: Annotated[Path | None, typer.Option(help="Also write the proposal as JSON, for klda rules.")] = None,
     language: o.Language = "en",
     only_language: o.OnlyLanguage = False,
     min_count: Annotated[
-        int, typer.Option(min=1, help="Rarer words share one placeholder; with 3, it is 2 below 1,000 posts.")
+        int, typer.Option(min=1, help="Rarer words share one placeholder. The default 3 is 2 below 1,000 posts.")
     ] = 3,
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,

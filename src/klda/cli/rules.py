@@ -20,10 +20,10 @@ PlatformName = StrEnum("PlatformName", {name.replace("-", "_"): name for name in
 
 def rules(
     proposal: Annotated[Path, typer.Argument(help="Proposal as JSON, from klda recommend --save.", show_default=False)],
-    platform: Annotated[PlatformName, typer.Option(help="Whose rules to write.")],
+    platform: Annotated[PlatformName, typer.Option(help="Platform whose rules to write.")],
     diff: Annotated[
         str | None,
-        typer.Option(help="What is in force: another proposal file, or keywords written like --keywords."),
+        typer.Option(help="The list in use now: a proposal file, or keywords written like --keywords."),
     ] = None,
     adjacent: Adjacent = False,
     output: OutputFormat = Format.json,

@@ -30,12 +30,12 @@ def serve(
         Path | None, typer.Option(help=f"File with a line name:secret for each token; also from {TOKENS}.")
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="A further name under which it is reached, as through a proxy.")
+        list[str] | None, typer.Option(help="Another host name of the studio, for example behind a proxy.")
     ] = None,
     private_sources: Annotated[
-        bool, typer.Option("--private-sources", help="Let forms name sources in the own network.")
+        bool, typer.Option("--private-sources", help="Let forms name sources in your own network.")
     ] = False,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the studio in the browser.")] = False,
 ) -> None:
     """Serve the studio until Ctrl-C; collecting goes on without it."""
     try:

@@ -24,7 +24,7 @@ class StudyName(StrEnum):
 
 
 class HistoryName(StrEnum):
-    """Who collected the history."""
+    """What collected the history."""
 
     viral = "viral"
     static = "static"
@@ -36,11 +36,13 @@ def study(
     subjects: o.Subjects,
     study: Annotated[StudyName, typer.Option(help="Which study.")] = StudyName.tables,
     split: o.Split = None,
-    policies: Annotated[str, typer.Option("--policies", "-p", help="Whose advice the tables show.")] = "klda,viral",
+    policies: Annotated[
+        str, typer.Option("--policies", "-p", help="Policies whose advice the tables show.")
+    ] = "klda,viral",
     weeks: o.Weeks = 10,
     test_weeks: o.TestWeeks = "1",
     top: o.ListSizes = "2,3",
-    history: Annotated[HistoryName, typer.Option(help="Who collected the history.")] = HistoryName.viral,
+    history: Annotated[HistoryName, typer.Option(help="What collected the history.")] = HistoryName.viral,
     candidates: o.CaseSize = 45,
     training: o.TrainingPosts = None,
     window: o.WindowLength = "7d",
@@ -53,7 +55,7 @@ def study(
     output: o.OutputFormat = Format.table,
     seed: o.Seed = 0,
 ) -> None:
-    """Repeat a study of the paper on an archive; what a backtest with the same settings has run is reused."""
+    """Repeat a study of the paper on an archive. Results of a backtest with the same settings are reused."""
     from klda.cli.inputs import Reading
     from klda.evaluation.backtest import BacktestSettings, tasks
     from klda.evaluation.parallel import process_map

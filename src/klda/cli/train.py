@@ -42,7 +42,7 @@ def train(
     engine: EngineName = Engine.local,
     address: Address = None,
     workers: Annotated[
-        int, typer.Option(min=1, help="On Ray: so many train together, each with a batch of its own.")
+        int, typer.Option(min=1, help="On Ray: number of workers that train together, each with its own batch.")
     ] = 1,
     output: OutputFormat = Format.table,
 ) -> None:

@@ -47,7 +47,7 @@ class Request(BaseModel):
         default="open", description="Open: all policies see the same history. Closed: each owns its filter."
     )
     policies: tuple[str, ...] = Field(
-        default=DEFAULT, min_length=1, max_length=12, description="Whom to compare.", examples=[["klda", "random"]]
+        default=DEFAULT, min_length=1, max_length=12, description="Policies to compare.", examples=[["klda", "random"]]
     )
     tests: int = Field(default=3, ge=1, le=MOST_WINDOWS, description="Open loop: how many of the last windows to test.")
 

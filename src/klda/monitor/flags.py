@@ -27,7 +27,7 @@ MOST_FROM_ONE = 0.2
 ENOUGH = 30
 """Posts from which on that share holds: with as many, a voice that has half of it in truth goes over it by chance in
 5 % of the windows at most. Of five posts, two are more than a fifth already: held to it, rare keywords are nearly
-always flagged, and a monitor on a small stream never approves anything by itself (figures: docs/monitor.md)."""
+always flagged, and a monitor on a small stream never approves anything by itself (docs/explanation/flags.md)."""
 MOST_OF_FEW = 0.5
 FEWEST = 3
 """With fewer posts, one voice must not hold more than half of them, unless they are one or two posts."""

@@ -2,7 +2,8 @@
 
 Arrow and the C library hold on to what was freed, each thread in a place of its own; over thousands of commits by a
 dozen threads these places fill up, one after the other, and a process that needs no more than before grows. Arrow's own
-allocator was seen to keep 25 MB for no array at all, however often it was asked to give back (docs/benchmarks.md).
+allocator was seen to keep 25 MB for no array at all, however often it was asked to give back
+(docs/history/benchmarks.md).
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class NewMonitor(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     name: Name = Field(description="Its name, as in `flu-2026`.")
-    subject: str = Field(min_length=1, max_length=200, description="What it is about, for people.")
+    subject: str = Field(min_length=1, max_length=200, description="The subject in words.")
     keywords: Keywords = Field(description="The first list.")
     language: Language = Field(default="en", description="Of the posts, by its code; stemmer and stop words follow it.")
     window: Length = Field(default="7d", description="As in 7d, 6h.")

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import quality
 from benchmarks.quality import _archives
 from benchmarks.quality_figures import closed_figures, labelled_figures, open_figures, shock_recall
-from benchmarks.quality_page import tables
+from benchmarks.quality_page import BEGIN, END, rewrite, tables
 from klda.errors import SettingError
 from klda.evaluation.asking import policy_of
 from klda.evaluation.subjects import Subject
@@ -26,6 +26,17 @@ def test_recall_in_shocks_is_that_of_weeks_with_twice_the_usual_posts() -> None:
     posts = [100.0, 100.0, 100.0, 400.0, 300.0]
     found = {"static": _weeks([0.5, 0.5, 0.5, 0.2, 0.2], posts), "klda": _weeks([0.1, 0.1, 0.1, 0.3, 0.5], posts)}
     assert shock_recall({"subjects": {"surveillance": found}}) == pytest.approx(0.4 / 0.2)
+
+
+def test_the_page_of_measurements_is_rewritten_between_its_marks_only(tmp_path: Path) -> None:
+    before = quality.PAGE.read_text(encoding="utf-8")
+    page = tmp_path / "page.md"
+    page.write_text(before, encoding="utf-8")
+    rewrite(page, {"mine": {"skill": 0.5}})
+    after = page.read_text(encoding="utf-8")
+    assert "### `mine`" in after
+    assert after.partition(BEGIN)[0] == before.partition(BEGIN)[0]
+    assert after.partition(END)[1:] == before.partition(END)[1:]
 
 
 def test_every_archive_with_subjects_is_run_those_without_labels_first(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_a_keyword_is_extended_by_words_of_its_own_subject(test_week):
 
 
 def slow_ranking(test, current, settings):
-    """The paper's two criteria on LDA of each candidate's posts, as docs/evidence.md has them."""
+    """The paper's two criteria on LDA of each candidate's posts, as docs/explanation/evaluation.md has them."""
     texts = test.candidates.texts
     posts = [[d for d in range(len(test)) if j in test.observed[d]] for j in range(len(texts))]
     frequent = [j for j, mine in enumerate(posts) if len(mine) / len(test) > settings.min_frequency]

@@ -11,7 +11,8 @@ from klda.streams import SOURCES
 
 NOT_FOR_SETTINGS = {"backoff", "adjacent", "owner"}
 """What tests give, and what follows from the monitor."""
-PAGE = (Path(__file__).parents[3] / "docs" / "monitor.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "reference" / "monitor-settings.md").read_text(encoding="utf-8")
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
@@ -28,7 +29,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 
 def test_every_option_of_a_source_is_documented_with_its_default() -> None:
-    [section] = re.findall(r"### Options of sources\n(.*?)\nValues of", PAGE, re.DOTALL)
+    [section] = re.findall(r"## Options of sources\n(.*?)\nValues of", PAGE, re.DOTALL)
     kind, shown = "", {}
     for first, option, default in re.findall(
         r"^\| (?:`(\w+)` )?\| `(\w+)` \|.*\| (?:`(.*)`)? ?\|$", section, re.MULTILINE
@@ -50,6 +51,7 @@ def test_the_example_settings_hold() -> None:
 
 
 def test_every_command_is_mentioned() -> None:
+    text = (DOCS / "how-to" / "monitor.md").read_text(encoding="utf-8")
     for command in monitor.registered_commands:
         name = command.name or command.callback.__name__  # type: ignore[union-attr]
-        assert name == "list" or re.search(rf"klda monitor {name}|`{name}`|{name} --keywords", PAGE), name
+        assert name == "list" or re.search(rf"klda monitor {name}|`{name}`|{name} --keywords", text), name

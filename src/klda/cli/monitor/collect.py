@@ -30,7 +30,7 @@ def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) 
 
 
 def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
-    """Run a monitor until Ctrl-C: collect, close windows, propose, approve where that is automatic."""
+    """Run a monitor until Ctrl-C: collect, close windows, propose, and approve if that is automatic."""
     from klda.monitor.failure import leaving_failure
     from klda.monitor.monitor import opened
     from klda.monitor.run import run as work

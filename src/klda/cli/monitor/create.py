@@ -18,19 +18,21 @@ def create(
     name: Name,
     settings: Annotated[
         Path | None,
-        typer.Option("--settings", "-s", help="A klda.toml to start from; options given here go before it."),
+        typer.Option("--settings", "-s", help="A klda.toml to start from; options on the command line win."),
     ] = None,
-    subject: Annotated[str | None, typer.Option(help="What it is about, for people.")] = None,
+    subject: Annotated[str | None, typer.Option(help="The subject in words, such as 'voting by mail'.")] = None,
     keywords: Annotated[str | None, typer.Option("--keywords", "-k", help="First keywords, or @file.")] = None,
     source: Annotated[
         str | None, typer.Option(help="kind or kind:address, as in jetstream, replay:posts.parquet, kafka:host:9092.")
     ] = None,
     window: Annotated[str | None, typer.Option(help="Length of a window: 7d, 1d, 6h.")] = None,
-    policy: Annotated[str | None, typer.Option(help="Who proposes; see klda policies.")] = None,
-    approval: Annotated[str | None, typer.Option(help="manual, or auto where nothing is flagged.")] = None,
+    policy: Annotated[str | None, typer.Option(help="Policy that proposes; see klda policies.")] = None,
+    approval: Annotated[str | None, typer.Option(help="manual, or auto for proposals without a flag.")] = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Most keywords of a list.")] = None,
     max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that a list may bring in a window.")] = None,
-    novelty: Annotated[float | None, typer.Option(min=0, max=1, help="0 keeps today's topics, 1 explores.")] = None,
+    novelty: Annotated[
+        float | None, typer.Option(min=0, max=1, help="0: close relatives of the list. 1: rising and new words.")
+    ] = None,
     sample: Annotated[float | None, typer.Option(min=0, max=1, help="Share of all posts kept unfiltered.")] = None,
     by: By = None,
     home: Home = HOME,

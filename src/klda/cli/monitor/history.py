@@ -24,7 +24,7 @@ def history(
     home: Home = HOME,
     output: OutputFormat = Format.table,
 ) -> None:
-    """Show when each keyword was active, why it came and went, who decided, expected against realised posts."""
+    """Show when each keyword was active, why it came and went, who decided, and expected against actual posts."""
     from klda.monitor.history import history as work
     from klda.monitor.monitor import opened
 

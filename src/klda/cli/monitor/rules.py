@@ -18,7 +18,9 @@ def rules(
     proposal: Annotated[
         str | None, typer.Argument(help="The step to this proposal's list; the active list if left out.")
     ] = None,
-    platform: Annotated[PlatformName | None, typer.Option(help="Whose rules; those of its source if left out.")] = None,
+    platform: Annotated[
+        PlatformName | None, typer.Option(help="Platform whose rules to write; that of the source if left out.")
+    ] = None,
     home: Home = HOME,
     output: OutputFormat = Format.json,
 ) -> None:

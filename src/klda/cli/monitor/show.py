@@ -36,7 +36,7 @@ def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
 
 
 def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
-    """Show how a monitor stands: keywords, windows, gaps, what waits for a decision."""
+    """Show a monitor: keywords, windows, gaps, and proposals that wait for a decision."""
     from klda.monitor.monitor import opened
     from klda.monitor.overview import overview
 

@@ -14,7 +14,10 @@ from klda.cli.output import Format, out, print_json
 def vacuum(
     name: Name,
     older_than: Annotated[
-        str | None, typer.Option(help="Drop windows that ended so long ago, as in 180d; as klda.toml says if left out.")
+        str | None,
+        typer.Option(
+            help="Drop windows that ended longer ago than this, such as 180d; the setting retention if left out."
+        ),
     ] = None,
     home: Home = HOME,
     output: OutputFormat = Format.table,
