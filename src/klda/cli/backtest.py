@@ -49,6 +49,7 @@ def backtest(
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
+    date_format: o.DateFormat = None,
     workers: o.Processes = None,
     work: o.Work = None,
     report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.")] = None,
@@ -72,7 +73,7 @@ def backtest(
         raise SettingError("--report: there is no report of a labelled backtest; leave it out or choose --format json")
     check_output(report, "--report")
     chosen = load_subjects(subjects, split)
-    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
+    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone, date_format=date_format)
     with progress_bar(quiet=output is Format.json) as progress:
         place = work and work.resolve()  # tasks may be run from another folder
         replay = open_replay(

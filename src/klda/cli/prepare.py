@@ -14,6 +14,7 @@ from klda.cli.options import (
     Address,
     Adjacent,
     CorpusCandidates,
+    DateFormat,
     Engine,
     EngineName,
     Files,
@@ -53,6 +54,7 @@ def prepare(
     reposts: Reposts = True,
     mapping: Mapping = None,
     timezone: Timezone = None,
+    date_format: DateFormat = None,
     strict: Strict = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
     memory: Annotated[
@@ -72,7 +74,9 @@ def prepare(
     from klda.text.text_settings import TextSettings
 
     check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
-    reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
+    reading = Reading(
+        parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict, date_format
+    )
     if engine is Engine.ray:
         if memory is not None:
             raise SettingError(f"--memory {memory} bounds work on this machine; leave it out, or use --engine local")

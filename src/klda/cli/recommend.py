@@ -76,6 +76,7 @@ def recommend(
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
+    date_format: o.DateFormat = None,
     strict: o.Strict = False,
     engine: o.EngineName = o.Engine.local,
     address: o.Address = None,
@@ -112,7 +113,9 @@ def recommend(
         required=KeywordSet() if require is None else parse_keywords(require, "--require"),
         forbidden=frozenset() if forbid is None else frozenset(parse_keywords(forbid, "--forbid").texts),
     )
-    reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
+    reading = Reading(
+        parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict, date_format
+    )
     quiet = output is not ListFormat.table
     with ExitStack() as stack:
         progress = stack.enter_context(progress_bar(quiet))

@@ -48,6 +48,7 @@ def study(
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
+    date_format: o.DateFormat = None,
     workers: o.Processes = None,
     work: o.Work = None,
     output: o.OutputFormat = Format.table,
@@ -64,7 +65,7 @@ def study(
 
     chosen = load_subjects(subjects, split)
     names = policy_names(policies)
-    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
+    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone, date_format=date_format)
     with progress_bar(quiet=output is Format.json) as progress:
         replay = open_replay(
             archive, chosen, reading, window, language=language, work=work, training=training, progress=progress

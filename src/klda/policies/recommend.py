@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from os import PathLike as PathLikeObject
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
 from klda.policies.registry import accepted
 from klda.policies.registry import policy as policy_named
+from klda.posts import read_posts
+from klda.posts.files import PathLike
+from klda.posts.frames import Frame
 from klda.posts.schema import HasBatches, PostTable, unread
 from klda.text.corpus import Corpus
 from klda.text.documents import merged
@@ -40,7 +44,7 @@ CLOCK_TOLERANCE = timedelta(days=1)
 
 
 def recommend(
-    posts: Corpus | HasBatches | Iterable[Post],
+    posts: Corpus | HasBatches | Iterable[Post] | PathLike | Frame,
     keywords: KeywordSet | Iterable[str],
     *,
     policy: str | Policy = "klda",
@@ -51,6 +55,8 @@ def recommend(
     n_candidates: int = SIZE,
     window: str | Windowing = "7d",
     language: str = "en",
+    timezone: str | None = None,
+    date_format: str | None = None,
     subject: str | None = None,
     top: int = 2,
     budget: Budget | int | None = None,
@@ -66,10 +72,11 @@ def recommend(
     """The keywords to use next, and why.
 
     `posts` are what was collected so far, cut by `window` and read in a `language`, or a `Corpus` of it, which has
-    its own. `keywords` is the current list; `subject` says in words what it is about. `budget` is a `Budget` or simply
-    a number of keywords; without one there is room for ten more. `sample` is a corpus of the unfiltered stream; its
-    posts join the others. `founding` are the keywords that the subject was first asked for with, where the list has
-    moved on since: they may come back.
+    its own. A path or a frame is read with `klda.read_posts`, with `timezone` and `date_format`. `keywords` is the
+    current list; `subject` says in words what it is about. `budget` is a `Budget` or simply a number of keywords;
+    without one there is room for ten more. `sample` is a corpus of the unfiltered stream; its posts join the others.
+    `founding` are the keywords that the subject was first asked for with, where the list has moved on since: they may
+    come back.
 
     `policy` is a name (see `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named.
     The policy `klda` looks at every word of recent posts, unless `candidates` are given; with a trained `model` it
@@ -82,6 +89,7 @@ def recommend(
     >>> advice.policy, len(advice.next_keywords) <= 4
     ('counting', True)
     """
+    posts = _read(posts, timezone, date_format)
     current = as_keywords(keywords)
     if model is not None:
         if candidates is not None:
@@ -149,6 +157,17 @@ def recommend(
         progress=progress,
     )
     return replace(proposal, notes=(*unread(posts), *cut, *found.notes, *proposal.notes), seed=seed)
+
+
+def _read(
+    posts: Corpus | HasBatches | Iterable[Post] | PathLike | Frame, timezone: str | None, date_format: str | None
+) -> Corpus | HasBatches | Iterable[Post]:
+    """What was given as posts; a path or a frame is read."""
+    if isinstance(posts, str | PathLikeObject | Frame) and not isinstance(posts, Corpus):
+        return read_posts(posts, timezone=timezone, date_format=date_format)
+    if timezone is not None or date_format is not None:
+        raise SettingError("timezone and date_format say how to read a file or a frame; these posts have been read")
+    return posts
 
 
 def check(corpus: Corpus, current: KeywordSet) -> None:
