@@ -10,6 +10,8 @@ from pathlib import Path
 from klda.errors import InputError, SettingError
 from klda.types import KeywordSet, listed_words
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
 
 def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
     """The keywords in a comma-separated text, or in the file named after an @, one a line.
@@ -45,6 +47,16 @@ def parse_names(text: str) -> tuple[str, ...]:
     ('counting', 'random')
     """
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def check_files(*paths: Path | None) -> None:
+    """Refuses a file or folder that is not there, before anything heavy is loaded; addresses are for others to reach.
+
+    >>> check_files(None, Path("s3://archive/2026"))
+    """
+    for path in paths:
+        if path is not None and not path.exists() and not _ADDRESS.match(str(path)):
+            raise InputError(f"{path}: there is no such file or folder; check the path")
 
 
 def check_output(path: Path | None, option: str) -> None:

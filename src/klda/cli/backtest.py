@@ -12,9 +12,9 @@ import typer
 
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
-from klda.cli.arguments import check_local, check_output, parse_mapping
+from klda.cli.arguments import check_files, check_local, check_output, parse_mapping
 from klda.cli.output import Format, estimate_text, out, print_json, print_table
-from klda.cli.progress import console, progress_bar
+from klda.cli.progress import console, progress_bar, starting
 from klda.errors import SettingError
 
 if TYPE_CHECKING:
@@ -59,11 +59,13 @@ def backtest(
     seed: o.Seed = 0,
 ) -> None:
     """Judge policies on an archive: by the paper's open loop, by the labels of the next week, or in a closed loop."""
-    from klda.cli.inputs import Reading
-    from klda.evaluation.backtest import BacktestSettings, run, tasks
-    from klda.evaluation.open_loop import HISTORIES
-    from klda.evaluation.subjects import load_subjects
-    from klda.evaluation.summary import CHANCE, CURRENT, closed_summary, labelled_summary, open_summary
+    check_files(*archive, subjects, training)
+    with starting(quiet=output is Format.json):
+        from klda.cli.inputs import Reading
+        from klda.evaluation.backtest import BacktestSettings, run, tasks
+        from klda.evaluation.open_loop import HISTORIES
+        from klda.evaluation.subjects import load_subjects
+        from klda.evaluation.summary import CHANCE, CURRENT, closed_summary, labelled_summary, open_summary
 
     if history not in HISTORIES:
         raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from klda.cli.arguments import check_folder, check_local, parse_keywords, parse_mapping, parse_size
+from klda.cli.arguments import check_files, check_folder, check_local, parse_keywords, parse_mapping, parse_size
 from klda.cli.bad_lines import SHOWN_BAD_LINES, check_posts, no_posts
 from klda.cli.options import (
     Address,
@@ -32,7 +32,7 @@ from klda.cli.options import (
 )
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.output import out as terminal
-from klda.cli.progress import progress_bar
+from klda.cli.progress import progress_bar, starting
 from klda.errors import DataError, SettingError
 from klda.posts.report import ReadReport
 from klda.text.summary import CorpusSummary, added, summarise
@@ -66,12 +66,16 @@ def prepare(
     output: OutputFormat = Format.table,
 ) -> None:
     """Turn posts into a corpus that a model can train on, and say what was read, kept and refused."""
-    from klda.cli.inputs import Reading
-    from klda.cli.languages import tell_language
-    from klda.text.corpus import Corpus
-    from klda.text.out_of_core import prepare as prepare_on_disk
-    from klda.text.storage import is_corpus
-    from klda.text.text_settings import TextSettings
+    quiet = output is Format.json
+    check_files(*files)
+    current = parse_keywords(keywords)
+    with starting(quiet):
+        from klda.cli.inputs import Reading
+        from klda.cli.languages import tell_language
+        from klda.text.corpus import Corpus
+        from klda.text.out_of_core import prepare as prepare_on_disk
+        from klda.text.storage import is_corpus
+        from klda.text.text_settings import TextSettings
 
     check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
     reading = Reading(
@@ -82,11 +86,11 @@ def prepare(
             raise SettingError(f"--memory {memory} bounds work on this machine; leave it out, or use --engine local")
         from klda.cli.engines import on_ray, prepare_on_ray
 
-        with on_ray(address, workers), progress_bar(quiet=output is Format.json) as progress:
+        with on_ray(address, workers), progress_bar(quiet) as progress:
             report, made = prepare_on_ray(
                 files,
                 reading,
-                parse_keywords(keywords),
+                current,
                 out,
                 candidates=None if candidates is None else parse_keywords(candidates, "--candidates"),
                 window=window,
@@ -105,7 +109,7 @@ def prepare(
     limit = None if memory is None else parse_size(memory)
     posts = reading.posts(files, limit and limit // 8)
     try:
-        with progress_bar(quiet=output is Format.json) as progress:
+        with progress_bar(quiet) as progress:
             options: dict[str, Any] = {
                 "candidates": None if candidates is None else parse_keywords(candidates, "--candidates"),
                 "window": window,
@@ -116,13 +120,13 @@ def prepare(
                 "progress": progress,
             }
             if limit is None:
-                corpus = Corpus.from_posts(posts, parse_keywords(keywords), **options)
+                corpus = Corpus.from_posts(posts, current, **options)
                 progress("writing", 0, 1)
                 corpus.save(out)
                 progress("writing", 1, 1)
                 summary, sample = summarise(corpus), corpus
             else:
-                shards = prepare_on_disk(posts, parse_keywords(keywords), out, memory=limit, **options)
+                shards = prepare_on_disk(posts, current, out, memory=limit, **options)
                 summary, sample = added([summarise(shard) for shard in shards]), shards.shard(0)
     except DataError:
         # Not one line was usable: why is in the report, and it must not be lost with the error.

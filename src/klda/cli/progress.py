@@ -20,6 +20,8 @@ from rich.progress import Progress as RichProgress
 from klda.types import Progress, silent
 
 console = Console(stderr=True)
+STARTING = "starting"
+"""What is shown until there is something to tell."""
 
 
 def say(line: str) -> None:
@@ -44,11 +46,22 @@ def progress_bar(quiet: bool = False) -> Iterator[Progress]:
     )
     with RichProgress(*columns, console=console, transient=True) as bars:
         tasks: dict[str, TaskID] = {}
+        waiting = bars.add_task(STARTING, total=None, facts="")
+        bars.refresh()
 
         def report(stage: str, done: int, total: int | None = None, **facts: float) -> None:
             shown = " ".join(f"{name.replace('_', ' ')} {value:,.4g}" for name, value in facts.items())
+            if not tasks:
+                bars.remove_task(waiting)
             if stage not in tasks:
                 tasks[stage] = bars.add_task(stage, total=total, facts=shown)
             bars.update(tasks[stage], completed=done, total=total, facts=shown)
 
         yield report
+
+
+@contextmanager
+def starting(quiet: bool = False) -> Iterator[None]:
+    """Shows that a command works while its libraries are loaded; nothing where nobody watches."""
+    with progress_bar(quiet):
+        yield

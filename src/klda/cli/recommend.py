@@ -12,9 +12,9 @@ from klda.advice.explanation import Action, Reason
 from klda.advice.proposal import Proposal
 from klda.baselines.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.cli import options as o
-from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
+from klda.cli.arguments import check_files, check_local, check_output, parse_keywords, parse_mapping, parse_names
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
-from klda.cli.progress import progress_bar, say
+from klda.cli.progress import progress_bar, say, starting
 from klda.types import Estimate
 
 if TYPE_CHECKING:
@@ -88,15 +88,18 @@ def recommend(
     seed: o.Seed = 0,
 ) -> None:
     """Say which keywords to use next: what to keep, add and drop, why, and how many posts it will cost."""
-    from klda.cli.inputs import Reading, corpus_of_model, open_corpus
-    from klda.errors import InputError
-    from klda.policies.recommend import founding_setting
-    from klda.policies.recommend import recommend as propose
-    from klda.policies.registry import policy as named
-    from klda.text.text_settings import TextSettings
-    from klda.types import Budget, KeywordSet
-
+    quiet = output is not ListFormat.table
+    check_files(*(files or ()), *(sample or ()), model, training)
     current = parse_keywords(keywords)
+    with starting(quiet):
+        from klda.cli.inputs import Reading, corpus_of_model, open_corpus
+        from klda.errors import InputError
+        from klda.policies.recommend import founding_setting
+        from klda.policies.recommend import recommend as propose
+        from klda.policies.registry import policy as named
+        from klda.text.text_settings import TextSettings
+        from klda.types import Budget, KeywordSet
+
     given = None if candidates is None else parse_keywords(candidates, "--candidates")
     first = None if founding is None else parse_keywords(founding, "--founding")
     named(policy)  # a wrong name is said before minutes of reading, not after
@@ -116,7 +119,6 @@ def recommend(
     reading = Reading(
         parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict, date_format
     )
-    quiet = output is not ListFormat.table
     with ExitStack() as stack:
         progress = stack.enter_context(progress_bar(quiet))
         settings = TextSettings(language=language, min_count=min_count)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from klda.cli.arguments import parse_keywords
+from klda.cli.arguments import check_files, parse_keywords
 from klda.cli.monitor.options import HOME, By, Home, Name, identity
 from klda.cli.options import OutputFormat
 from klda.cli.output import Format, out, print_json
@@ -37,6 +37,8 @@ def create(
     output: OutputFormat = Format.table,
 ) -> None:
     """Make a monitor; its folder holds klda.toml, which can be edited later."""
+    kind, _, address = (source or "").partition(":")
+    check_files(settings, Path(address) if kind == "replay" and address else None)
     from klda.monitor.create import create as make
     from klda.monitor.settings import Settings
 
