@@ -65,7 +65,8 @@ def backtest(
         from klda.evaluation.backtest import BacktestSettings, run, tasks
         from klda.evaluation.open_loop import HISTORIES
         from klda.evaluation.subjects import load_subjects
-        from klda.evaluation.summary import CHANCE, CURRENT, closed_summary, labelled_summary, open_summary
+        from klda.evaluation.summary import CHANCE, closed_summary, labelled_summary, open_summary
+        from klda.evaluation.verdict import CURRENT
 
     if history not in HISTORIES:
         raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")
@@ -123,6 +124,8 @@ def backtest(
         _print_labelled(summary)
     else:
         _print_open(summary, settings.tops)
+    if output is not Format.json:
+        out.print(summary["verdict"], style="bold", markup=False, highlight=False)
 
 
 @contextmanager
