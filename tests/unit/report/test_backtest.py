@@ -31,7 +31,7 @@ def sample_page(name: str) -> Page:
 def test_the_verdict_stands_at_the_top(name: str) -> None:
     summary = SAMPLES[name]()
     page = unescape(render_backtest(summary, title="Backtest"))
-    assert summary["verdict"].startswith(("36%", "35%", "37%", "klda's lists had an F1"))
+    assert "klda" in summary["verdict"]
     assert page.index(summary["verdict"]) < page.index("<table")
 
 

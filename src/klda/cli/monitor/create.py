@@ -27,7 +27,7 @@ def create(
     ] = None,
     window: Annotated[str | None, typer.Option(help="Length of a window: 7d, 1d, 6h.")] = None,
     policy: Annotated[str | None, typer.Option(help="Who proposes; see klda policies.")] = None,
-    approval: Annotated[str | None, typer.Option(help="manual, or auto where nothing is flagged.")] = None,
+    approval: Annotated[str | None, typer.Option(help="manual, or auto for all that is not flagged.")] = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Most keywords of a list.")] = None,
     max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that a list may bring in a window.")] = None,
     novelty: Annotated[float | None, typer.Option(min=0, max=1, help="0 keeps today's topics, 1 explores.")] = None,
@@ -65,4 +65,6 @@ def create(
     if output is Format.json:
         print_json({"name": name, "folder": str(folder.path), "settings": str(folder.settings)})
         return
-    out.print(f"Monitor {name} is in {folder.path}; start it with: klda monitor run {name}", markup=False)
+    out.print(
+        f"Monitor {name} is in {folder.path}; start it with: klda monitor run {name}", markup=False, soft_wrap=True
+    )
