@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import klda
+from klda.cli.arguments import BareBudget
 from klda.cli.backtest import backtest
 from klda.cli.monitor import monitor
 from klda.cli.policies import policies
@@ -48,7 +49,8 @@ def root(
     """Which keywords to follow next, and why."""
 
 
-for command in (recommend, rules, policies, backtest, study, prepare, train, topics, simulate, serve):
+app.command(cls=BareBudget)(recommend)
+for command in (rules, policies, backtest, study, prepare, train, topics, simulate, serve):
     app.command()(command)
 
 

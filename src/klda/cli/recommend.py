@@ -53,7 +53,8 @@ def recommend(
     window: o.WindowLength = "7d",
     top: Annotated[int, typer.Option(min=1, help="Words named for each current keyword (--format json).")] = 2,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Most keywords of the next list; up to ten more than now unless given.")
+        int | None,
+        typer.Option(min=1, help="Most keywords of the next list; no number: ten more than now."),
     ] = None,
     max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that it may bring in a window.")] = None,
     max_terms: Annotated[int | None, typer.Option(min=1, help="Most surface forms in all, as platforms count.")] = None,
