@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -22,7 +23,7 @@ from klda.cli.simulate import simulate
 from klda.cli.study import study
 from klda.cli.topics import topics
 from klda.cli.train import train
-from klda.errors import KldaError
+from klda.errors import KldaError, TrainingWarning
 
 app = typer.Typer(
     name="klda",
@@ -59,6 +60,7 @@ app.add_typer(monitor)
 
 def main() -> None:
     """Runs the command line; errors of ours become one line and their exit code."""
+    warnings.simplefilter("ignore", TrainingWarning)  # commands say it in a line of their own
     try:
         app()
     except KldaError as error:

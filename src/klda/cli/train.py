@@ -52,7 +52,7 @@ def train(
     with starting(quiet=output is Format.json):
         from klda.cli.inputs import remember_corpus
         from klda.model.checkpoint import is_model
-        from klda.model.klda import KLDA
+        from klda.model.klda import KLDA, TOPICS_ALIKE
         from klda.model.restarts import with_smaller_steps
         from klda.model.runs import has_begun, step_of
         from klda.text.corpus import Corpus, every
@@ -114,17 +114,24 @@ def train(
         "iterations": iterations,
         "held_out_bound": bound,
         "learnt": estimator.has_learnt_,
+        "topics_alike": estimator.topics_alike_,
     }
     if output is Format.json:
         print_json(result)
     else:
-        rows = [(name.replace("_", " "), value) for name, value in result.items() if name not in ("model", "learnt")]
+        rows = [
+            (name.replace("_", " "), value)
+            for name, value in result.items()
+            if name not in ("model", "learnt", "topics_alike")
+        ]
         print_table(f"Model in {model}", ("what", "value"), rows)
         if not estimator.has_learnt_:
             say(
                 f"Note: training made predictions of held-out posts worse, so the model is the one that it began with; "
                 f"{n_documents:,} posts are too few to learn topics from"
             )
+        elif estimator.topics_alike_:
+            say(f"Note: {TOPICS_ALIKE}")
 
 
 def _check_words(folder: Path) -> None:

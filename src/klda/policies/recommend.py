@@ -22,6 +22,7 @@ from klda.baselines.candidates import Candidates, assemble_candidates
 from klda.baselines.places import SIZE, USUAL_SOURCES, Tagger
 from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
+from klda.interactive import shown
 from klda.policies.registry import accepted
 from klda.policies.registry import policy as policy_named
 from klda.posts import read_posts
@@ -32,7 +33,7 @@ from klda.text.corpus import Corpus
 from klda.text.documents import merged
 from klda.text.text_settings import TextSettings
 from klda.text.windows import Windowing
-from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent, whole_number
+from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, whole_number
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
@@ -66,7 +67,7 @@ def recommend(
     sample: Corpus | None = None,
     training: Corpus | Path | str | None = None,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **settings: Any,
 ) -> Proposal:
     """The keywords to use next, and why.
@@ -77,6 +78,8 @@ def recommend(
     without one there is room for ten more. `sample` is a corpus of the unfiltered stream; its posts join the others.
     `founding` are the keywords that the subject was first asked for with, where the list has moved on since: they may
     come back.
+
+    `progress` is told how far it is; without it, a bar is shown in notebooks and at a Python prompt.
 
     `policy` is a name (see `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named.
     The policy `klda` looks at every word of recent posts, unless `candidates` are given; with a trained `model` it
@@ -89,8 +92,57 @@ def recommend(
     >>> advice.policy, len(advice.next_keywords) <= 4
     ('counting', True)
     """
-    posts = _read(posts, timezone, date_format)
-    current = as_keywords(keywords)
+    with shown(progress) as report:
+        return _recommend(
+            _read(posts, timezone, date_format),
+            as_keywords(keywords),
+            policy=policy,
+            model=model,
+            candidates=candidates,
+            sources=sources,
+            tagger=tagger,
+            n_candidates=n_candidates,
+            window=window,
+            language=language,
+            subject=subject,
+            top=top,
+            budget=budget,
+            max_posts=max_posts,
+            novelty=novelty,
+            founding=founding,
+            sample=sample,
+            training=training,
+            seed=seed,
+            progress=report,
+            settings=settings,
+        )
+
+
+def _recommend(
+    posts: Corpus | HasBatches | Iterable[Post],
+    current: KeywordSet,
+    *,
+    policy: str | Policy,
+    model: KLDA | None,
+    candidates: KeywordSet | Iterable[str] | None,
+    sources: Sequence[str],
+    tagger: Tagger,
+    n_candidates: int,
+    window: str | Windowing,
+    language: str,
+    subject: str | None,
+    top: int,
+    budget: Budget | int | None,
+    max_posts: float | None,
+    novelty: float,
+    founding: KeywordSet | Iterable[str] | None,
+    sample: Corpus | None,
+    training: Corpus | Path | str | None,
+    seed: int,
+    progress: Progress,
+    settings: dict[str, Any],
+) -> Proposal:
+    """The same, with somebody who is told how far it is."""
     if model is not None:
         if candidates is not None:
             raise SettingError("a model has candidates of its own; give either candidates or a model")

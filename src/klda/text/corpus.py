@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from klda.errors import DataError, SettingError
+from klda.interactive import shown
 from klda.posts.schema import HasBatches, PostTable, microseconds
 from klda.text.documents import Documents, Ints, Ragged, Words, merged, offsets
 from klda.text.matching import CHUNK, Matcher
 from klda.text.text_settings import TextSettings
 from klda.text.vocabulary import Vocabulary
 from klda.text.windows import Windowing
-from klda.types import Keyword, KeywordSet, Post, Progress, Window, as_keywords, silent
+from klda.types import Keyword, KeywordSet, Post, Progress, Window, as_keywords
 
 Rows = Callable[[Words], slice]
 """Chooses a stretch of documents by the window of each."""
@@ -195,14 +196,15 @@ class Corpus:
         stem_keywords: bool = False,
         history: Sequence[KeywordSet] | None = None,
         workers: int | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> Corpus:
         """The corpus of these posts, matched against `candidates` and `keywords`, cut into windows.
 
         `vocabulary` encodes with words numbered earlier: unknown ones become the placeholder or, with
         `extend_vocabulary`, are added behind when they are frequent. `stem_keywords` lets keywords that were typed
         match all frequent forms of their stem. `history` says which keywords were active in each window (default:
-        `keywords`). `workers` is the number of threads; results do not depend on it.
+        `keywords`). `workers` is the number of threads; results do not depend on it. Without `progress`, a bar is shown
+        in notebooks and at a Python prompt.
 
         >>> from datetime import UTC
         >>> days = [datetime(2026, 1, day, tzinfo=UTC) for day in (5, 6, 19)]
@@ -213,20 +215,21 @@ class Corpus:
         """
         from klda.text.build import build
 
-        return build(
-            posts,
-            keywords,
-            candidates=candidates,
-            window=window,
-            settings=settings,
-            vocabulary=vocabulary,
-            extend_vocabulary=extend_vocabulary,
-            adjacent=adjacent,
-            stem_keywords=stem_keywords,
-            history=history,
-            workers=workers,
-            progress=progress,
-        )
+        with shown(progress) as report:
+            return build(
+                posts,
+                keywords,
+                candidates=candidates,
+                window=window,
+                settings=settings,
+                vocabulary=vocabulary,
+                extend_vocabulary=extend_vocabulary,
+                adjacent=adjacent,
+                stem_keywords=stem_keywords,
+                history=history,
+                workers=workers,
+                progress=report,
+            )
 
     def save(self, folder: Path | str) -> None:
         """Writes the corpus to a folder that `Corpus.load` maps into memory."""
