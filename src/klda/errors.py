@@ -69,3 +69,7 @@ class Stopped(KldaError):
     """Work that somebody asked to stop; what was committed stays, and it can be started again."""
 
     exit_code = 130
+
+
+class TrainingWarning(UserWarning):
+    """A model was trained, and what it says should not be relied on."""

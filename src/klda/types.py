@@ -189,12 +189,18 @@ def as_keywords(keywords: KeywordSet | Iterable[str | Keyword]) -> KeywordSet:
     return keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
 
 
+QUOTES = '"“”„‟'
+"""Quotation marks, straight and as text programs write them."""
+_STRAIGHT = str.maketrans(dict.fromkeys(QUOTES, '"'))
+
+
 def listed_words(text: str) -> list[str]:
     """The words in a text with commas; quotes keep a comma inside a word.
 
     >>> listed_words('health, drug,, "computer  virus"')
     ['health', 'drug', 'computer virus']
     """
+    text = text.translate(_STRAIGHT)
     words = (" ".join(word.split()) for word in next(csv.reader([text], skipinitialspace=True), []))
     return [word for word in words if word]
 

@@ -190,7 +190,8 @@ def test_bad_input_gets_a_clear_message_and_exit_code(klda, tmp_path, lines, opt
     ("option", "name"), [("--report", "no/report.html"), ("--save", "no/list.json"), ("--save", "")]
 )
 def test_a_result_that_could_not_be_written_is_refused_before_the_work(klda, tmp_path, option, name):
-    unread = tmp_path / "none.csv"  # would be refused too, were it looked at first
+    unread = tmp_path / "none.csv"
+    unread.write_text("no posts")  # would be refused too, were it read first
     result = klda("recommend", unread, "-k", "hospital", option, tmp_path / name)
     assert result.exit_code == 2
     assert f"{option} {tmp_path / name}: " in result.error
@@ -199,7 +200,7 @@ def test_a_result_that_could_not_be_written_is_refused_before_the_work(klda, tmp
 def test_a_corpus_or_a_model_does_not_take_the_place_of_a_file(klda, corpus, tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("mine")
-    refused = klda("prepare", tmp_path / "none.csv", "-k", "hospital", "-o", file)
+    refused = klda("prepare", file, "-k", "hospital", "-o", file)
     assert "notes.txt: is a file; name a folder" in refused.error
     assert "notes.txt: is a file; name a folder" in klda("train", corpus[0], "-m", file).error
     assert file.read_text() == "mine"
@@ -209,7 +210,7 @@ def test_a_corpus_or_a_model_is_not_written_among_other_files(klda, corpus, tmp_
     (tmp_path / "mine" / "ray").mkdir(parents=True)
     (tmp_path / "mine" / "ray" / "thesis.txt").write_text("mine")
     folder = tmp_path / "mine"
-    refused = klda("prepare", tmp_path / "none.csv", "-k", "hospital", "-o", folder)
+    refused = klda("prepare", folder / "ray" / "thesis.txt", "-k", "hospital", "-o", folder)
     assert (refused.exit_code, refused.error) == (
         2,
         f"--out {folder}: exists and is not a corpus; choose another folder",

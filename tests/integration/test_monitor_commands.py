@@ -61,7 +61,7 @@ def test_from_zero_to_an_approved_list_and_its_history(
     chosen = decision["keywords"][0]
     table = klda("monitor", "history", "health", "--keyword", chosen, "--home", tmp_path / "home").stdout
     # whole posts, their interval below, and none to come
-    assert re.search(r"2026-02-16 00:00 │ +[\d,]+ │ +– │\n│ +│ +\d+–\d+ │", table)
+    assert re.search(r"2026-02-16 00:00 │ +[\d,]+ │ +– │\n│ +│ +│ +\d+–\d+ │", table)
     told = monitor("history", "health")
     assert {story["keyword"] for story in told["keywords"] if story["active"]} == set(decision["keywords"])
     assert [p["state"] for p in told["proposals"]] == ["approved"]
@@ -140,7 +140,7 @@ def test_run_does_all_of_it(monitor: Callable[..., Any], posts: Path, tmp_path: 
         (["create", "x", "-k", "x"], 2, "--source"),
         (["vacuum", "x", "--older-than", "forever"], 2, "--older-than 'forever': give a number and a unit"),
         (["create", "x", "-k", "x", "--source", "jetstream", "--approval", "never"], 2, "approval"),
-        (["create", "x", "--settings", "/nowhere.toml"], 2, "/nowhere.toml: cannot be read"),
+        (["create", "x", "--settings", "/nowhere.toml"], 2, "/nowhere.toml: there is no such file"),
     ],
 )
 def test_mistakes_are_told_in_one_line(

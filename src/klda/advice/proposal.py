@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from klda.advice.explanation import Example, FrontierPoint, Reason
-from klda.errors import DataError, FormatError, InputError
+from klda.errors import DataError, FormatError, InputError, MissingExtraError, SettingError
 from klda.types import Estimate, Keyword, KeywordSet
 
 if TYPE_CHECKING:
@@ -120,6 +120,40 @@ class Proposal:
         from klda.advice.choices import what_if  # which knows proposals
 
         return what_if(self.choices, keywords)
+
+    def to_frame(self, library: Literal["polars", "pandas"] = "polars") -> Any:
+        """A row for each keyword as a frame of Polars, or of pandas where that is installed; additions come first.
+
+        >>> health = KeywordSet.of("health")
+        >>> reasons = (Reason(health[0], "keep", frequency=9, text="Kept."),)
+        >>> Proposal("static", health, keep=health, reasons=reasons).to_frame().columns
+        ['action', 'keyword', 'reason', 'posts', 'new posts', 'relevance']
+        """
+        import polars  # which a proposal can do without
+
+        if library not in ("polars", "pandas"):
+            raise SettingError(f'library must be "polars" or "pandas", got {library!r}')
+        order = ("add", "drop", "keep", "hold")
+        rows = [
+            (
+                r.action,
+                r.keyword.text,
+                r.text,
+                None if r.expected_posts is None else float(r.expected_posts.mean),
+                None if r.new_posts is None else float(r.new_posts),
+                r.relevance,
+            )
+            for r in sorted(self.reasons, key=lambda reason: order.index(reason.action))
+        ]
+        names = ("action", "keyword", "reason"), ("posts", "new posts", "relevance")
+        schema = dict.fromkeys(names[0], polars.String()) | dict.fromkeys(names[1], polars.Float64())
+        if library == "polars":
+            return polars.DataFrame(rows, schema=schema, orient="row")
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise MissingExtraError('to_frame("pandas") needs pandas: pip install pandas') from error
+        return pandas.DataFrame(rows, columns=list(schema)).astype(dict.fromkeys(names[1], "float64"))
 
     def reason(self, keyword: str | Keyword) -> Reason | None:
         """The reason given for a keyword, if any."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import sys
+import warnings
 from typing import Annotated
 
 import typer
 
 import klda
+from klda.cli.arguments import BareBudget
 from klda.cli.backtest import backtest
 from klda.cli.monitor import monitor
 from klda.cli.policies import policies
@@ -21,7 +23,7 @@ from klda.cli.simulate import simulate
 from klda.cli.study import study
 from klda.cli.topics import topics
 from klda.cli.train import train
-from klda.errors import KldaError
+from klda.errors import KldaError, TrainingWarning
 
 app = typer.Typer(
     name="klda",
@@ -48,7 +50,8 @@ def root(
     """Which keywords to follow next, and why."""
 
 
-for command in (recommend, rules, policies, backtest, study, prepare, train, topics, simulate, serve):
+app.command(cls=BareBudget)(recommend)
+for command in (rules, policies, backtest, study, prepare, train, topics, simulate, serve):
     app.command()(command)
 
 
@@ -57,6 +60,7 @@ app.add_typer(monitor)
 
 def main() -> None:
     """Runs the command line; errors of ours become one line and their exit code."""
+    warnings.simplefilter("ignore", TrainingWarning)  # commands say it in a line of their own
     try:
         app()
     except KldaError as error:

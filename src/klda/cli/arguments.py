@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
 
 from klda.errors import InputError, SettingError
-from klda.types import KeywordSet, listed_words
+from klda.types import QUOTES, KeywordSet, listed_words
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
@@ -26,7 +31,11 @@ def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
                 f"{option} {text}: cannot read {path} ({error}); give a UTF-8 file, one keyword a line"
             ) from error
         lines = [line for line in lines if not line.lstrip().startswith("# ")]
-        words = [word for line in lines for word in (listed_words(line) if '"' in line else [line])]
+        words = [
+            word
+            for line in lines
+            for word in (listed_words(line) if any(quote in line for quote in QUOTES) else [line])
+        ]
     else:
         words = listed_words(text)
     found = [" ".join(word.split()) for word in words]
@@ -45,6 +54,16 @@ def parse_names(text: str) -> tuple[str, ...]:
     ('counting', 'random')
     """
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def check_files(*paths: Path | None) -> None:
+    """Refuses a file or folder that is not there, before anything heavy is loaded; addresses are for others to reach.
+
+    >>> check_files(None, Path("s3://archive/2026"))
+    """
+    for path in paths:
+        if path is not None and not path.exists() and not _ADDRESS.match(str(path)):
+            raise InputError(f"{path}: there is no such file or folder; check the path")
 
 
 def check_output(path: Path | None, option: str) -> None:
@@ -88,6 +107,26 @@ def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
             raise SettingError(f"--map {pair!r}: write field=column, for example --map text=body")
         mapping[name.strip()] = column.strip()
     return mapping
+
+
+class BareBudget(TyperCommand):
+    """A command whose `--budget` may be named without a value, which means what leaving it out means."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the arguments without a `--budget` that no number follows; Typer has no options like that."""
+        return super().parse_args(ctx, without_bare(args, "--budget"))
+
+
+def without_bare(args: Sequence[str], option: str) -> list[str]:
+    """The arguments without an option that no number follows.
+
+    >>> without_bare(["--budget", "posts.csv", "--budget", "9", "--budget"], "--budget")
+    ['posts.csv', '--budget', '9']
+    """
+    following = [*args[1:], ""]
+    return [
+        arg for arg, value in zip(args, following, strict=False) if arg != option or re.fullmatch(r"-?[\d.,]+", value)
+    ]
 
 
 def parse_size(text: str, option: str = "--memory") -> int:

@@ -12,9 +12,9 @@ import typer
 
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
-from klda.cli.arguments import check_local, check_output, parse_mapping
+from klda.cli.arguments import check_files, check_local, check_output, parse_mapping
 from klda.cli.output import Format, estimate_text, out, print_json, print_table
-from klda.cli.progress import console, progress_bar
+from klda.cli.progress import console, progress_bar, starting
 from klda.errors import SettingError
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def backtest(
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
+    date_format: o.DateFormat = None,
     workers: o.Processes = None,
     work: o.Work = None,
     report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.")] = None,
@@ -66,11 +67,14 @@ def backtest(
     seed: o.Seed = 0,
 ) -> None:
     """Judge policies on an archive: by the paper's open loop, by the labels of the next week, or in a closed loop."""
-    from klda.cli.inputs import Reading
-    from klda.evaluation.backtest import BacktestSettings, run, tasks
-    from klda.evaluation.open_loop import HISTORIES
-    from klda.evaluation.subjects import load_subjects
-    from klda.evaluation.summary import CHANCE, CURRENT, closed_summary, labelled_summary, open_summary
+    check_files(*archive, subjects, training)
+    with starting(quiet=output is Format.json):
+        from klda.cli.inputs import Reading
+        from klda.evaluation.backtest import BacktestSettings, run, tasks
+        from klda.evaluation.open_loop import HISTORIES
+        from klda.evaluation.subjects import load_subjects
+        from klda.evaluation.summary import CHANCE, closed_summary, labelled_summary, open_summary
+        from klda.evaluation.verdict import CURRENT
 
     if history not in HISTORIES:
         raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")
@@ -80,7 +84,7 @@ def backtest(
         raise SettingError("--report: there is no report of a labelled backtest; leave it out or choose --format json")
     check_output(report, "--report")
     chosen = load_subjects(subjects, split)
-    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
+    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone, date_format=date_format)
     with progress_bar(quiet=output is Format.json) as progress:
         place = work and work.resolve()  # tasks may be run from another folder
         replay = open_replay(
@@ -128,6 +132,8 @@ def backtest(
         _print_labelled(summary)
     else:
         _print_open(summary, settings.tops)
+    if output is not Format.json:
+        out.print(summary["verdict"], style="bold", markup=False, highlight=False)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ class Reading:
     languages: tuple[str, ...] | None = None
     timezone: str | None = None
     strict: bool = False
+    date_format: str | None = None
 
     def posts(self, files: Sequence[Path], memory: int | None = None) -> PostReader:
         """A reader of these files; `memory` bounds what it remembers of the ids it has met."""
@@ -41,6 +42,7 @@ class Reading:
             languages=self.languages,
             timezone=self.timezone,
             strict=self.strict,
+            date_format=self.date_format,
         )
 
 

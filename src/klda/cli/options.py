@@ -49,6 +49,13 @@ Mapping = Annotated[
 Timezone = Annotated[
     str | None, typer.Option("--timezone", help="Zone of times that carry none, for example Europe/Berlin.")
 ]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--date-format",
+        help="How times are written, such as '%d/%m/%Y %H:%M'; needed where day and month cannot be told apart.",
+    ),
+]
 Language = Annotated[str, typer.Option("--language", help="Language of the text: stemmer and stop words follow it.")]
 OnlyLanguage = Annotated[
     bool, typer.Option("--only-language", help="Drop and count posts in other languages than --language.")

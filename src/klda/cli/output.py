@@ -42,15 +42,19 @@ def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     sys.stdout.write(csv_text(header, rows, line_end="\n"))
 
 
-def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Prints rows as a table that fits the terminal: numbers to the right, texts neither markup nor orders."""
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], *, ids: Sequence[str] = ()) -> None:
+    """Prints rows as a table that fits the terminal: numbers to the right, texts neither markup nor orders.
+
+    Columns of `ids` are never broken over lines, so that they can be copied.
+    """
     values = [list(row) for row in rows]
     body = [[_cell(value) for value in row] for row in values]
     out.print(Text(visible(title), style="bold"))
     table = Table(header_style="bold", expand=False)
     for i, name in enumerate(header):
         numeric = bool(body) and all(row[i].justify == "right" for row in body)
-        whole = any(isinstance(row[i], Mapping) for row in values)  # an interval is not broken: texts give way
+        # An interval is not broken, nor is an id: texts give way.
+        whole = name in ids or any(isinstance(row[i], Mapping) for row in values)
         table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
     for row in body:
         table.add_row(*row)

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from klda.cli.arguments import check_folder, check_local, parse_keywords, parse_mapping, parse_size
+from klda.cli.arguments import check_files, check_folder, check_local, parse_keywords, parse_mapping, parse_size
 from klda.cli.bad_lines import SHOWN_BAD_LINES, check_posts, no_posts
 from klda.cli.options import (
     Address,
     Adjacent,
     CorpusCandidates,
+    DateFormat,
     Engine,
     EngineName,
     Files,
@@ -31,7 +32,7 @@ from klda.cli.options import (
 )
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.output import out as terminal
-from klda.cli.progress import progress_bar
+from klda.cli.progress import progress_bar, starting
 from klda.errors import DataError, SettingError
 from klda.posts.report import ReadReport
 from klda.text.summary import CorpusSummary, added, summarise
@@ -53,6 +54,7 @@ def prepare(
     reposts: Reposts = True,
     mapping: Mapping = None,
     timezone: Timezone = None,
+    date_format: DateFormat = None,
     strict: Strict = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of processes; one for each core if left out.")
@@ -66,30 +68,36 @@ def prepare(
     output: OutputFormat = Format.table,
 ) -> None:
     """Turn posts into a corpus that a model can train on, and say what was read, kept and refused."""
-    from klda.cli.inputs import Reading
-    from klda.cli.languages import tell_language
-    from klda.text.corpus import Corpus
-    from klda.text.out_of_core import prepare as prepare_on_disk
-    from klda.text.recipe import Recipe
-    from klda.text.storage import is_corpus, save_corpus
-    from klda.text.text_settings import TextSettings
+    quiet = output is Format.json
+    check_files(*files)
+    current = parse_keywords(keywords)
+    with starting(quiet):
+        from klda.cli.inputs import Reading
+        from klda.cli.languages import tell_language
+        from klda.text.corpus import Corpus
+        from klda.text.out_of_core import prepare as prepare_on_disk
+        from klda.text.recipe import Recipe
+        from klda.text.storage import is_corpus, save_corpus
+        from klda.text.text_settings import TextSettings
 
     check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
-    reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
     recipe = Recipe(
-        parse_keywords(keywords),
+        current,
         None if candidates is None else parse_keywords(candidates, "--candidates"),
         window=window,
         settings=TextSettings(language=language, min_count=min_count),
         stem_keywords=stem,
         adjacent=adjacent,
     )
+    reading = Reading(
+        parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict, date_format
+    )
     if engine is Engine.ray:
         if memory is not None:
             raise SettingError(f"--memory {memory} bounds work on this machine; leave it out, or use --engine local")
         from klda.cli.engines import on_ray, prepare_on_ray
 
-        with on_ray(address, workers), progress_bar(quiet=output is Format.json) as progress:
+        with on_ray(address, workers), progress_bar(quiet) as progress:
             report, made = prepare_on_ray(files, reading, recipe, out, progress)
         if made is None:
             _show(_plain(report, NOTHING), None, output)
@@ -101,7 +109,7 @@ def prepare(
     limit = None if memory is None else parse_size(memory)
     posts = reading.posts(files, limit and limit // 8)
     try:
-        with progress_bar(quiet=output is Format.json) as progress:
+        with progress_bar(quiet) as progress:
             if limit is None:
                 corpus = Corpus.made(posts, recipe, workers=workers, progress=progress)
                 progress("writing", 0, 1)

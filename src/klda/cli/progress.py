@@ -6,17 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as RichProgress
 
+from klda.interactive import bars
 from klda.types import Progress, silent
 
 console = Console(stderr=True)
@@ -33,22 +24,12 @@ def progress_bar(quiet: bool = False) -> Iterator[Progress]:
     if quiet or not console.is_terminal:
         yield silent
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[facts]}", style="dim"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with RichProgress(*columns, console=console, transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def report(stage: str, done: int, total: int | None = None, **facts: float) -> None:
-            shown = " ".join(f"{name.replace('_', ' ')} {value:,.4g}" for name, value in facts.items())
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total, facts=shown)
-            bars.update(tasks[stage], completed=done, total=total, facts=shown)
-
+    with bars(console) as report:
         yield report
+
+
+@contextmanager
+def starting(quiet: bool = False) -> Iterator[None]:
+    """Shows that a command works while its libraries are loaded; nothing where nobody watches."""
+    with progress_bar(quiet):
+        yield

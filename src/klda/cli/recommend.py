@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,9 +13,11 @@ from klda.advice.explanation import Action, Reason
 from klda.advice.proposal import Proposal
 from klda.baselines.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.cli import options as o
-from klda.cli.arguments import check_local, check_output, parse_keywords, parse_mapping, parse_names
+from klda.cli.arguments import check_files, check_local, check_output, parse_keywords, parse_mapping, parse_names
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
-from klda.cli.progress import progress_bar, say
+from klda.cli.progress import progress_bar, say, starting
+from klda.errors import InputError
+from klda.report.safe_text import csv_text
 from klda.types import Estimate
 
 if TYPE_CHECKING:
@@ -52,7 +55,8 @@ def recommend(
     window: o.WindowLength = "7d",
     top: Annotated[int, typer.Option(min=1, help="Words named for each current keyword (--format json).")] = 2,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Most keywords of the next list; up to ten more than now unless given.")
+        int | None,
+        typer.Option(min=1, help="Most keywords of the next list; no number: ten more than now."),
     ] = None,
     max_posts: Annotated[
         int | None, typer.Option(min=1, help="Most posts that the next list may bring in a window.")
@@ -75,7 +79,10 @@ def recommend(
         Path | None, typer.Option(help="A corpus with repost counts, from which viral learns if the posts have none.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Also write a report, one HTML file.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Also write the proposal as JSON, for klda rules.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Also write the proposal: .csv as a table, any other name as JSON for klda rules."),
+    ] = None,
     language: o.Language = "en",
     only_language: o.OnlyLanguage = False,
     min_count: Annotated[
@@ -84,6 +91,7 @@ def recommend(
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
+    date_format: o.DateFormat = None,
     strict: o.Strict = False,
     engine: o.EngineName = o.Engine.local,
     address: o.Address = None,
@@ -95,15 +103,17 @@ def recommend(
     seed: o.Seed = 0,
 ) -> None:
     """Say which keywords to use next: what to keep, add and drop, why, and how many posts it will cost."""
-    from klda.cli.inputs import Reading, corpus_of_model, open_corpus
-    from klda.errors import InputError
-    from klda.policies.recommend import founding_setting
-    from klda.policies.recommend import recommend as propose
-    from klda.policies.registry import policy as named
-    from klda.text.text_settings import TextSettings
-    from klda.types import Budget, KeywordSet
-
+    quiet = output is not ListFormat.table
+    check_files(*(files or ()), *(sample or ()), model, training)
     current = parse_keywords(keywords)
+    with starting(quiet):
+        from klda.cli.inputs import Reading, corpus_of_model, open_corpus
+        from klda.policies.recommend import founding_setting
+        from klda.policies.recommend import recommend as propose
+        from klda.policies.registry import policy as named
+        from klda.text.text_settings import TextSettings
+        from klda.types import Budget, KeywordSet
+
     given = None if candidates is None else parse_keywords(candidates, "--candidates")
     first = None if founding is None else parse_keywords(founding, "--founding")
     named(policy)  # a wrong name is said before minutes of reading, not after
@@ -120,8 +130,9 @@ def recommend(
         required=KeywordSet() if require is None else parse_keywords(require, "--require"),
         forbidden=frozenset() if forbid is None else frozenset(parse_keywords(forbid, "--forbid").texts),
     )
-    reading = Reading(parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict)
-    quiet = output is not ListFormat.table
+    reading = Reading(
+        parse_mapping(mapping or []), reposts, (language,) if only_language else None, timezone, strict, date_format
+    )
     with ExitStack() as stack:
         progress = stack.enter_context(progress_bar(quiet))
         settings = TextSettings(language=language, min_count=min_count)
@@ -167,10 +178,13 @@ def recommend(
     if save is not None:
         from klda.advice.proposal import write_proposal
 
-        write_proposal(proposal, save)
+        if save.suffix.lower() == ".csv":
+            _write_csv(proposal, save)
+        else:
+            write_proposal(proposal, save)
     show(proposal, output, verbose=verbose)
     if report is not None and not quiet:
-        out.print(f"Report: {report}", markup=False, highlight=False)
+        out.print(f"Report: {report}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _loaded(model: Path) -> KLDA:
@@ -185,33 +199,12 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
     if output is ListFormat.json:
         print_json(proposal.to_dict())
         return
-    reasons = sorted(proposal.reasons, key=lambda reason: ORDER.index(reason.action))
     if output is ListFormat.csv:
-        posts = ("expected_posts", "posts_low", "posts_high", "new_posts", "relevance")
-        measured = ("divergence", "divergence_low", "divergence_high", "gained", "lost")
-        header = ("action", "keyword", "forms", "frequency", *posts, *measured, "reason")
-        print_csv(
-            header,
-            (
-                (
-                    r.action,
-                    r.keyword.text,
-                    " ".join(r.keyword.forms),
-                    r.frequency,
-                    *_rounded(r.expected_posts),
-                    r.new_posts,
-                    r.relevance,
-                    *_rounded(r.divergence, 4),
-                    ", ".join(r.gained),
-                    ", ".join(r.lost),
-                    r.text,
-                )
-                for r in reasons
-            ),
-        )
+        print_csv(*_table(proposal))
         for note in proposal.notes:
             say(f"Note: {note}")
         return
+    reasons = _in_order(proposal)
     out.print(proposal.headline, style="bold", markup=False, highlight=False)
     if proposal.known is not None:
         out.print(f"Read: {proposal.known}.", markup=False, highlight=False)
@@ -226,6 +219,42 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
         if proposal.at_least:
             text = f"at least {e.mean:,.0f} posts {often}"
         out.print(f"The list will bring {text}.", markup=False, highlight=False)
+
+
+def _in_order(proposal: Proposal) -> list[Reason]:
+    """The reasons, first of what is added."""
+    return sorted(proposal.reasons, key=lambda reason: ORDER.index(reason.action))
+
+
+def _table(proposal: Proposal) -> tuple[Sequence[str], list[Sequence[object]]]:
+    """The header and the rows of a proposal as CSV."""
+    posts = ("expected_posts", "posts_low", "posts_high", "new_posts", "relevance")
+    measured = ("divergence", "divergence_low", "divergence_high", "gained", "lost")
+    rows = [
+        (
+            r.action,
+            r.keyword.text,
+            " ".join(r.keyword.forms),
+            r.frequency,
+            *_rounded(r.expected_posts),
+            r.new_posts,
+            r.relevance,
+            *_rounded(r.divergence, 4),
+            ", ".join(r.gained),
+            ", ".join(r.lost),
+            r.text,
+        )
+        for r in _in_order(proposal)
+    ]
+    return ("action", "keyword", "forms", "frequency", *posts, *measured, "reason"), list(rows)
+
+
+def _write_csv(proposal: Proposal, path: Path) -> None:
+    """Writes a proposal as a table for spreadsheets."""
+    try:
+        path.write_text(csv_text(*_table(proposal)), encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise InputError(f"{path}: the proposal cannot be written ({error.strerror}); give another path") from error
 
 
 def _row(reason: Reason, verbose: bool) -> tuple[object, ...]:

@@ -9,10 +9,10 @@ import typer
 
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
-from klda.cli.arguments import parse_mapping
+from klda.cli.arguments import check_files, parse_mapping
 from klda.cli.backtest import print_unanswered
 from klda.cli.output import Format, out, print_json, print_table
-from klda.cli.progress import console, progress_bar
+from klda.cli.progress import console, progress_bar, starting
 
 
 class StudyName(StrEnum):
@@ -50,23 +50,26 @@ def study(
     reposts: o.Reposts = True,
     mapping: o.Mapping = None,
     timezone: o.Timezone = None,
+    date_format: o.DateFormat = None,
     workers: o.Processes = None,
     work: o.Work = None,
     output: o.OutputFormat = Format.table,
     seed: o.Seed = 0,
 ) -> None:
     """Repeat a study of the paper on an archive. Results of a backtest with the same settings are reused."""
-    from klda.cli.inputs import Reading
-    from klda.evaluation.backtest import BacktestSettings, tasks
-    from klda.evaluation.parallel import process_map
-    from klda.evaluation.studies import StudyTask, run_study
-    from klda.evaluation.study_tables import study_tables
-    from klda.evaluation.subjects import load_subjects
-    from klda.evaluation.summary import unanswered
+    check_files(*archive, subjects, training)
+    with starting(quiet=output is Format.json):
+        from klda.cli.inputs import Reading
+        from klda.evaluation.backtest import BacktestSettings, tasks
+        from klda.evaluation.parallel import process_map
+        from klda.evaluation.studies import StudyTask, run_study
+        from klda.evaluation.study_tables import study_tables
+        from klda.evaluation.subjects import load_subjects
+        from klda.evaluation.summary import unanswered
 
     chosen = load_subjects(subjects, split)
     names = policy_names(policies)
-    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone)
+    reading = Reading(parse_mapping(mapping or []), reposts, None, timezone, date_format=date_format)
     with progress_bar(quiet=output is Format.json) as progress:
         replay = open_replay(
             archive, chosen, reading, window, language=language, work=work, training=training, progress=progress

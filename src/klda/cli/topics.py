@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from klda.cli.arguments import parse_keywords
+from klda.cli.arguments import check_files, parse_keywords
 from klda.cli.options import OutputFormat
 from klda.cli.output import Format, print_json, print_table
+from klda.cli.progress import starting
 
 
 def topics(
@@ -21,9 +22,11 @@ def topics(
     output: OutputFormat = Format.table,
 ) -> None:
     """Show the topics of a model, on average over its candidates or under a set of keywords."""
-    from klda.model.klda import KLDA
+    check_files(model)
+    with starting(quiet=output is Format.json):
+        from klda.model.klda import KLDA
 
-    estimator = KLDA.load(model)
+        estimator = KLDA.load(model)
     chosen = None if keywords is None else parse_keywords(keywords)
     found = estimator.topics(words, chosen)
     if output is Format.json:

@@ -13,7 +13,7 @@ import typer
 from klda.cli.arguments import check_folder, check_local
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
-from klda.cli.progress import progress_bar, say
+from klda.cli.progress import progress_bar, say, starting
 from klda.errors import DataError, InputError, SettingError
 from klda.text.shards import load_corpus
 
@@ -47,17 +47,18 @@ def train(
     output: OutputFormat = Format.table,
 ) -> None:
     """Train KLDA on a corpus; Ctrl-C keeps a checkpoint that --resume goes on from."""
-    from klda.cli.inputs import remember_corpus
-    from klda.model.checkpoint import is_model
-    from klda.model.klda import KLDA
-    from klda.model.restarts import with_smaller_steps
-    from klda.model.runs import has_begun, step_of
-    from klda.text.corpus import every
-    from klda.text.shards import n_documents as count
-
     if not corpus.is_dir():
         what = "is a file" if corpus.exists() else "there is no such folder"
         raise InputError(f"{corpus}: {what}; give the folder that klda prepare wrote")
+    with starting(quiet=output is Format.json):
+        from klda.cli.inputs import remember_corpus
+        from klda.model.checkpoint import is_model
+        from klda.model.klda import KLDA, TOPICS_ALIKE
+        from klda.model.restarts import with_smaller_steps
+        from klda.model.runs import has_begun, step_of
+        from klda.text.corpus import every
+        from klda.text.shards import n_documents as count
+
     check_folder(model, "--model", "model", is_model)
     changes = {"n_topics": _topics(topics), "half_life": half_life, "random_state": seed, "device": device}
     if max_iterations is not None:
@@ -114,17 +115,24 @@ def train(
         "iterations": iterations,
         "held_out_bound": bound,
         "learnt": estimator.has_learnt_,
+        "topics_alike": estimator.topics_alike_,
     }
     if output is Format.json:
         print_json(result)
     else:
-        rows = [(name.replace("_", " "), value) for name, value in result.items() if name not in ("model", "learnt")]
+        rows = [
+            (name.replace("_", " "), value)
+            for name, value in result.items()
+            if name not in ("model", "learnt", "topics_alike")
+        ]
         print_table(f"Model in {model}", ("what", "value"), rows)
         if not estimator.has_learnt_:
             say(
                 f"Note: training made predictions of held-out posts worse, so the model is the one that it began with; "
                 f"{n_documents:,} posts are too few to learn topics from"
             )
+        elif estimator.topics_alike_:
+            say(f"Note: {TOPICS_ALIKE}")
 
 
 def _check_words(folder: Path) -> None:

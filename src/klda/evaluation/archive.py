@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from klda.errors import DataError
+from klda.evaluation.subjects import labels_in
 from klda.policies.recommend import MIN_COUNT
 from klda.posts.schema import POST_SCHEMA, PostTable
 from klda.text.corpus import Corpus
@@ -37,7 +38,7 @@ class Archive:
 
     @cached_property
     def labels(self) -> NDArray[np.object_]:
-        """What the archive says each post is about, None where it does not. # (D,)"""
+        """What the archive says each post is about, several with commas, None where it does not. # (D,)"""
         return np.array(self.corpus.posts.column("label", self.documents.post).to_pylist(), dtype=object)
 
     @property
@@ -58,7 +59,20 @@ class Archive:
     def on_topic(self, labels: frozenset[str], window: int) -> Ints:
         """The posts of one window that carry one of these labels."""
         inside = self.positions(window)
-        return inside[np.isin(self.labels[inside], list(labels))]
+        return inside[self.labelled(inside, labels)]
+
+    def labelled(self, positions: Ints, labels: frozenset[str]) -> NDArray[np.bool_]:
+        """Which of these posts carry one of these labels, as one of several or alone. # (n,)"""
+        found = np.array([bool(known & labels) for known in self._coded[1]], dtype=np.bool_)
+        chosen: NDArray[np.bool_] = found[self._coded[0][positions]]
+        return chosen
+
+    @cached_property
+    def _coded(self) -> tuple[Ints, list[frozenset[str]]]:
+        """For each post which of the distinct sets of labels it has, and these sets. # (D,)"""
+        code: dict[str | None, int] = {}
+        codes = np.array([code.setdefault(label, len(code)) for label in self.labels.tolist()], dtype=np.int64)
+        return codes, [frozenset() if label is None else labels_in(label) for label in code]
 
     def collect(self, window: int, keywords: KeywordSet) -> Ints:
         """The posts of one window that a filter with these keywords lets through."""

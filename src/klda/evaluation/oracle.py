@@ -60,7 +60,7 @@ def _words(
     """The posts of a window that carry each word worth a look, and which of its posts are on topic."""
     inside = archive.positions(window)
     documents = archive.documents.take(inside)
-    relevant = np.isin(archive.labels[inside], list(labels))  # (D,)
+    relevant = archive.labelled(inside, labels)  # (D,)
     shape = (len(inside), len(archive.corpus.vocabulary))
     present = csr_array((np.ones(len(documents.words)), documents.words, documents.indptr), shape=shape).tocsc()
     useful = np.asarray(relevant.astype(np.float64) @ present).ravel()

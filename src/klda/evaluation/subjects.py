@@ -24,7 +24,7 @@ class Subject:
     name: str
     keywords: KeywordSet
     labels: frozenset[str] = frozenset()
-    """A post is on topic when its label is one of these; empty where the archive has no labels."""
+    """A post is on topic when one of its labels is one of these; empty where the archive has no labels."""
     split: str | None = None
     subject: str | None = None
     """The subject in words; its name, where nobody said it."""
@@ -69,11 +69,22 @@ def load_subjects(path: Path, split: str | None = None) -> tuple[Subject, ...]:
     return chosen
 
 
+def labels_in(text: str) -> frozenset[str]:
+    """The labels of a post whose label reads so: a comma stands between two.
+
+    >>> sorted(labels_in("AAPL, GOOG")), sorted(labels_in("AAPL"))
+    (['AAPL', 'AAPL, GOOG', 'GOOG'], ['AAPL'])
+    """
+    return frozenset({text, *filter(None, map(str.strip, text.split(",")))})
+
+
 def check_labels(subjects: Sequence[Subject], labels: Iterable[str | None]) -> None:
     """Refuses a subject whose labels are none of an archive's posts: every policy would score nothing on it."""
     if not any(subject.labels for subject in subjects):
         return
-    known = Counter(label for label in labels if label is not None)
+    known: Counter[str] = Counter()
+    for text, n in Counter(label for label in labels if label is not None).items():
+        known.update(dict.fromkeys(labels_in(text) - {text} or {text}, n))
     for subject in subjects:
         if subject.labels and subject.labels.isdisjoint(known):
             names = ", ".join(sorted(subject.labels))

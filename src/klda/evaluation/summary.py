@@ -10,12 +10,11 @@ from klda.arrays import Floats
 from klda.evaluation.intervals import Grid, interval
 from klda.evaluation.metrics import skill
 from klda.evaluation.result_cache import Plain
+from klda.evaluation.verdict import CURRENT, closed_verdict, labelled_verdict, open_verdict
 from klda.types import Estimate
 
 CHANCE = "random"
 """The policy that is the zero of every skill."""
-CURRENT = "static"
-"""The policy whose next list is the current one."""
 LABEL_MEASURES = ("recall", "precision", "f1", "volume")
 LOOP_MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
 
@@ -24,13 +23,17 @@ def open_summary(cases: Sequence[Plain], policies: Sequence[str], tops: Sequence
     """Every policy's accuracy, coverage and skill over the cases that count, by raw and by corrected truth."""
     counted = [case for case in cases if case.get("counts")]
     raw = _reading_summary(counted, policies, tops, "raw", seed)
-    return raw | {
-        "corrected": _reading_summary(counted, policies, tops, "corrected", seed),
-        "n_cases": len(counted),
-        "n_left_out": len(cases) - len(counted),
-        "unanswered": unanswered(counted, policies),
-        "cases": list(cases),
-    }
+    return (
+        {"verdict": open_verdict(raw)}
+        | raw
+        | {
+            "corrected": _reading_summary(counted, policies, tops, "corrected", seed),
+            "n_cases": len(counted),
+            "n_left_out": len(cases) - len(counted),
+            "unanswered": unanswered(counted, policies),
+            "cases": list(cases),
+        }
+    )
 
 
 def unanswered(cases: Sequence[Plain], policies: Sequence[str]) -> Plain:
@@ -129,7 +132,7 @@ def closed_summary(results: Sequence[Plain], policies: Sequence[str], *, seed: i
                 for week in weeks
             ],
         }
-    return summary
+    return {"verdict": closed_verdict(summary)} | summary
 
 
 def labelled_summary(cases: Sequence[Plain], policies: Sequence[str], *, seed: int = 0) -> Plain:
@@ -167,6 +170,7 @@ def labelled_summary(cases: Sequence[Plain], policies: Sequence[str], *, seed: i
         for name in names
     }
     return {
+        "verdict": labelled_verdict({"policies": entries}),
         "policies": entries,
         "paired": pairs,
         "subjects": subjects,

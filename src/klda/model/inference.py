@@ -15,10 +15,12 @@ from klda.model import prior, scores
 from klda.model.bags import Floats
 from klda.model.coherence import leading_words
 from klda.model.data import TrainingData, training_data
+from klda.model.expectation import expectation
 from klda.model.generate import Generated, generate
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
 from klda.model.settings import ModelSettings
+from klda.model.texts import data_of_texts, texts_of
 from klda.text.corpus import Corpus
 from klda.text.documents import Ragged
 from klda.text.vocabulary import Vocabulary
@@ -27,6 +29,11 @@ from klda.types import Keyword, KeywordSet, as_keywords
 Probabilities = NDArray[np.float32]
 
 _SETS_AT_ONCE = 32
+MOST_ITERATIONS = 100
+"""Of an E-step whose result is shown."""
+ALIKE = 0.2
+"""Topics closer to each other than this are nearly alike: half the sum of differences between their words, 0 to 1. On
+simulated streams of 70 to 1,500 documents, four topics are 0.04 apart before training and 0.79 or more after it."""
 
 
 class Fitted:
@@ -102,9 +109,36 @@ class Fitted:
         z[self._columns(keywords)] = 1
         return float(prior.log_probability(z, theta, self.settings_.keyword_penalty))
 
-    def transform(self, corpus: Corpus) -> NDArray[np.float64]:
-        """The expected topic weights of each document. # (D, K)"""
-        return scores.topic_shares(self._fitted.parameters_, self._data(corpus), self.settings_)
+    @property
+    def components_(self) -> Probabilities:
+        """The topic-word matrix that `topics()` shows: the mean over candidates by their frequency. # (K, V)
+
+        Each row sums to 1. Column `vocabulary_.index(word)` is that of a word; column 0 is all rare words together.
+        """
+        return self._fitted.topic_word()
+
+    @property
+    def topics_alike_(self) -> bool:
+        """Whether the topics have nearly the same words, so that there is but one in truth."""
+        return self.n_topics_ > 1 and self._topic_distance() < ALIKE
+
+    def transform(self, corpus: Corpus | Iterable[str]) -> NDArray[np.float64]:
+        """The expected topic weights of each document of a corpus, or of each of these texts. # (D, K)
+
+        Texts are read with the model's own words and candidates. Of a text without a candidate, the words are taken to
+        come from the topics that `components_` has.
+        """
+        if isinstance(corpus, Corpus):
+            return scores.topic_shares(self._fitted.parameters_, self._data(corpus), self.settings_)
+        texts = texts_of(corpus)
+        data = data_of_texts(texts, self._fitted.vocabulary_, self.candidates_, self.keyword_words_)
+        shares = np.empty((len(texts), self.n_topics_))
+        carries = data.observed.lengths > 0
+        carrying, others = np.flatnonzero(carries), np.flatnonzero(~carries)
+        shares[carrying] = scores.topic_shares(self.parameters_, data.pick(carrying), self.settings_)
+        if len(others):
+            shares[others] = self._shares_without_keyword(data.pick(others))
+        return shares
 
     def log_likelihood(self, corpus: Corpus) -> float:
         """Log-likelihood per word (a lower bound; higher is better), every token of every document counted."""
@@ -156,6 +190,34 @@ class Fitted:
             length=wanted if poisson else round(wanted),
             poisson=poisson,
         )
+
+    @torch.no_grad()
+    def _shares_without_keyword(self, data: TrainingData) -> NDArray[np.float64]:
+        """The expected topic weights of documents without a candidate, under the mean over candidates. # (D, K)"""
+        weight = torch.from_numpy(self.keyword_frequency_ / self.keyword_frequency_.sum())
+        bags = KeywordBags.of([(column,) for column in range(len(self.candidates_))], self.parameters_.theta.device)
+        of_each = self.parameters_.topic_prior(bags).cpu().double()  # (Q, K)
+        log_words = torch.from_numpy(self.components_).double().clamp_min(torch.finfo(torch.float64).tiny).log()
+        row = torch.from_numpy(np.repeat(np.arange(len(data)), np.diff(data.indptr)))
+        gamma, _ = expectation(
+            log_words.T[torch.from_numpy(data.words.astype(np.int64))],
+            torch.from_numpy(data.counts.astype(np.float64)),
+            row,
+            (weight[:, None] * of_each).sum(0).expand(len(data), -1),
+            iterations=MOST_ITERATIONS,
+        )
+        shares: NDArray[np.float64] = (gamma / gamma.sum(1, keepdim=True)).numpy()
+        return shares
+
+    def _topic_distance(self) -> float:
+        """How far topics are from each other: the mean total variation of pairs, under the most frequent candidates."""
+        most = np.argsort(-self.keyword_frequency_, kind="stable")[:_SETS_AT_ONCE]
+        first, second = np.triu_indices(self.n_topics_, k=1)
+        distances = []
+        for matrix in self.topic_words([[self.candidates_[int(column)]] for column in most]):
+            words = matrix[:, 1:] / np.maximum(matrix[:, 1:].sum(1, keepdims=True), np.finfo(np.float32).tiny)
+            distances.append(np.abs(words[first] - words[second]).sum(1).mean() / 2)
+        return float(np.mean(distances))
 
     @property
     def _fitted(self) -> Self:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from klda.errors import DataError
-from klda.model import initialise as warm_start
-from klda.model import runs, saving
+from klda.errors import DataError, TrainingWarning
+from klda.interactive import shown
+from klda.model import initialise, runs, saving
 from klda.model.data import TrainingData, training_data
 from klda.model.inference import Fitted
 from klda.model.initialise import find_n_topics, first_parameters, settings_of
@@ -19,7 +20,15 @@ from klda.model.totals import totals
 from klda.model.trainer import Split, split
 from klda.model.workers import ALONE, Workers
 from klda.text.corpus import Corpus
-from klda.types import Progress, silent
+from klda.types import Progress
+
+NOTHING_LEARNT = (
+    "training made predictions of held-out posts worse, so the model is the one that it began with; give more posts"
+)
+TOPICS_ALIKE = (
+    "the topics have nearly the same words, so that there is but one in truth; give more posts, train longer, or ask "
+    "for fewer topics"
+)
 
 
 class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -107,6 +116,9 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     candidates_ : KeywordSet
     parameters_ : Parameters (g, f and θ)
     keyword_frequency_ : share of the documents that carry each candidate, (Q,)
+    components_ : topic-word matrix, the mean over candidates by their frequency, (K, V)
+    has_learnt_ : whether training did better on held-out documents than its beginning
+    topics_alike_ : whether the topics have nearly the same words
     history_ : list of (stage, iteration, held-out bound a token)
     """
 
@@ -214,20 +226,25 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         checkpoint: Path | str | runs.Checkpoints | None = None,
         resume: bool = False,
-        progress: Progress = silent,
+        progress: Progress | None = None,
         workers: Workers = ALONE,
     ) -> Self:
         """Learns from a corpus. A checkpoint folder makes the run resumable, bit for bit.
 
-        `progress` gets stage, iterations done and their cap, and the facts `bound` and `temperature`. Several
+        `progress` gets stage, iterations done and their cap, and the facts `bound` and `temperature`; without it, a bar
+        is shown in notebooks and at a Python prompt. A `TrainingWarning` says that nothing was learnt. Several
         `workers` that call this together train one model, with a batch of `batch_size` each: each has a corpus of its
         own stretch of the documents (`klda.model.trainer.own_stretch`), the first that of the earliest.
         """
-        data = training_data(corpus, half_life=self.half_life, workers=workers)
-        settings = self._settings(data, progress, workers)
-        parts = split(data, settings, workers)
-        parameters = first_parameters(parts, settings, workers)
-        return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress, workers)
+        with shown(progress) as report:
+            data = training_data(corpus, half_life=self.half_life, workers=workers)
+            settings = self._settings(data, report, workers)
+            parts = split(data, settings, workers)
+            parameters = first_parameters(parts, settings, workers)
+            self._train(corpus, data, parts, settings, parameters, checkpoint, resume, report, workers)
+        if workers.rank == 0:
+            self._warn()
+        return self
 
     def partial_fit(
         self,
@@ -236,7 +253,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         checkpoint: Path | str | None = None,
         resume: bool = False,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> Self:
         """Goes on with a new window, whose vocabulary extends the one known; the candidates are those of its corpus.
 
@@ -258,8 +275,11 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parameters = first_parameters(parts, settings)
         old, new = self.candidates_, corpus.candidates
         columns = [(place, old.index(keyword)) for place, keyword in enumerate(new) if keyword in old]
-        warm_start.carry_over(self.parameters_, parameters, columns, len(known), data)
-        return self._train(corpus, data, parts, settings, parameters, checkpoint, resume, progress)
+        initialise.carry_over(self.parameters_, parameters, columns, len(known), data)
+        with shown(progress) as report:
+            self._train(corpus, data, parts, settings, parameters, checkpoint, resume, report)
+        self._warn()
+        return self
 
     def _train(
         self,
@@ -272,7 +292,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         resume: bool,
         progress: Progress,
         workers: Workers = ALONE,
-    ) -> Self:
+    ) -> None:
         keep = runs.checkpoints(checkpoint, resume)
         mark = "" if keep is None else runs.fingerprint(data)
         self.history_ = runs.train(
@@ -287,7 +307,16 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.mean_length_ = whole.mean_length
         self.word_frequency_ = whole.word_frequency
         self.keyword_frequency_ = whole.keyword_frequency
-        return self
+
+    def _warn(self) -> None:
+        """Warns whoever trained a model that says nothing."""
+        if not self.has_learnt_:
+            problem = NOTHING_LEARNT
+        elif self.topics_alike_:
+            problem = TOPICS_ALIKE
+        else:
+            return
+        warnings.warn(problem, TrainingWarning, stacklevel=3)
 
     def _settings(self, data: TrainingData, progress: Progress, workers: Workers) -> ModelSettings:
         n_topics = self.n_topics

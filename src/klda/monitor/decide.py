@@ -50,11 +50,35 @@ def reject(monitor: Monitor, proposal: str | None = None, *, decided_by: str, no
 
 
 def approve_automatically(monitor: Monitor) -> Decision | None:
-    """Approves the proposal that waits, where the settings let it and nothing is flagged; None otherwise."""
+    """Approves the proposal that waits, or what of it is not flagged, where the settings let it; None otherwise."""
     waiting = monitor.records.proposals.waiting()
-    if waiting is None or waiting.flags or monitor.settings.approval != "auto":
+    if waiting is None or monitor.settings.approval != "auto":
         return None
-    return approve(monitor, waiting.id, decided_by=AUTOMATIC)
+    if not waiting.flags:
+        return approve(monitor, waiting.id, decided_by=AUTOMATIC)
+    wanted = unflagged(waiting)
+    if wanted is None or set(wanted) == set(waiting.proposal.current):
+        return None
+    left_out = waiting.proposal.add - wanted
+    note = f"not added without a person: {', '.join(left_out.texts)}" if left_out else "a keyword is flagged"
+    return edit(monitor, wanted, waiting.id, decided_by=AUTOMATIC, note=note)
+
+
+def unflagged(saved: SavedProposal) -> KeywordSet | None:
+    """The list that follows from those changes that no flag is against; None where a flag is about the whole list.
+
+    A flagged keyword is not added. Where a keyword that stays is flagged, none is added: its posts may have brought
+    the others. What is dropped is dropped.
+    """
+    from klda.monitor.flags import flagged_keywords  # brings what flags are worked out with
+
+    flagged = flagged_keywords(saved.flags)
+    if flagged is None:
+        return None
+    proposal = saved.proposal
+    if any(keyword.text in flagged for keyword in proposal.keep):
+        return proposal.keep or None
+    return KeywordSet(tuple(k for k in proposal.next_keywords if k.text not in flagged)) or None
 
 
 def activate(monitor: Monitor, proposal: str) -> Decision:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -9,16 +10,27 @@ from zoneinfo import ZoneInfo
 from klda.errors import DataError, SettingError
 from klda.monitor.monitor import Monitor
 from klda.store import export as write
+from klda.store.delta.reading import Writer
 from klda.types import Window
 
 
-def export(monitor: Monitor, path: Path, window: Window | None = None, *, sample: bool = False) -> int:
-    """How many posts were written, as `.parquet` or `.jsonl`; none is an error, and leaves no file."""
+def export(
+    monitor: Monitor,
+    path: Path,
+    window: Window | None = None,
+    *,
+    sample: bool = False,
+    others: Mapping[str, Writer] | None = None,
+) -> int:
+    """How many posts were written, as `.parquet` or `.jsonl`; none is an error, and leaves no file.
+
+    `others` write files with further endings.
+    """
     posts = monitor.posts().read(window, sample=sample)
     if not len(posts):
         what = "sample" if sample else "posts"
         raise DataError(f"monitor {monitor.name} has no {what} of {window or 'any window'}; see `klda monitor show`")
-    return write(posts, path)
+    return write(posts, path, others)
 
 
 def window_at(monitor: Monitor, day: str) -> Window:

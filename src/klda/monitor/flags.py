@@ -7,7 +7,9 @@ are, and keywords that hold already are judged like new ones: an attack may come
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -33,6 +35,21 @@ FEWEST = 3
 """With fewer posts, one voice must not hold more than half of them, unless they are one or two posts."""
 MOST_COMPARED = 5000
 """Texts of a keyword that are compared, drawn at random where there are more: a share is then known to about 1 %."""
+
+
+_OF_KEYWORD = re.compile(r"(.+): \d+% of its posts are (?:from one author|copies of one text)", re.DOTALL)
+
+
+def flagged_keywords(flags: Iterable[str]) -> frozenset[str] | None:
+    """The keywords that flags are about; None where a flag is about the whole list.
+
+    >>> flagged_keywords(["redlung: 64% of its posts are from one author"])
+    frozenset({'redlung'})
+    >>> flagged_keywords(["the list is empty: it would collect nothing"]) is None
+    True
+    """
+    found = [_OF_KEYWORD.fullmatch(flag) for flag in flags]
+    return None if None in found else frozenset(match[1] for match in found if match)
 
 
 def flags(

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
 from klda.monitor.reached import horizon
 from klda.store import KeywordSpan, Outcome
+from klda.types import Estimate
+
+
+@dataclass(frozen=True)
+class ActiveWindow:
+    """A window in which a keyword was active, wholly or in part."""
+
+    start: datetime
+    expected: Estimate | None
+    """None where nothing was expected of it: it was on the first list, or no proposal was decided for the window."""
+    realised: int | None
+    """Posts that it brought so far; None where nothing can have come yet."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +33,8 @@ class KeywordStory:
     forms: tuple[str, ...]
     spans: tuple[KeywordSpan, ...]
     outcomes: tuple[Outcome, ...]
+    windows: tuple[ActiveWindow, ...] = ()
+    """Every window in which it was active, in order."""
 
     @property
     def is_active(self) -> bool:
@@ -43,12 +59,21 @@ class KeywordStory:
             {"window": o.window_start.isoformat(), "expected": asdict(o.expected), "realised": o.realised}
             for o in self.outcomes
         ]
+        windows = [
+            {
+                "window": window.start.isoformat(),
+                "expected": None if window.expected is None else asdict(window.expected),
+                "realised": window.realised,
+            }
+            for window in self.windows
+        ]
         return {
             "keyword": self.keyword,
             "forms": list(self.forms),
             "active": self.is_active,
             "spans": spans,
             "outcomes": outcomes,
+            "windows": windows,
         }
 
 
@@ -65,7 +90,32 @@ def history(monitor: Monitor, keyword: str | None = None) -> list[KeywordStory]:
         to_come = begun is None or outcome.window_start > begun
         told = replace(outcome, realised=None) if to_come else outcome
         outcomes.setdefault(outcome.keyword, []).append(told)
+    points = monitor.records.volume.series("window", keywords=list(spans))
+    brought = {(point.keyword, point.start): point.posts for point in points}
+    until = horizon(monitor)
+
+    def active(text: str, own: list[KeywordSpan]) -> tuple[ActiveWindow, ...]:
+        expected = {outcome.window_start: outcome.expected for outcome in outcomes.get(text, ())}
+        starts = sorted({start for span in own for start in _windows(monitor, span, until)} | set(expected))
+        return tuple(
+            ActiveWindow(
+                start,
+                expected.get(start),
+                brought.get((text, start), 0) if begun is not None and start <= begun else None,
+            )
+            for start in starts
+        )
+
     return [
-        KeywordStory(text, own[-1].keyword.forms, tuple(own), tuple(outcomes.get(text, ())))
+        KeywordStory(text, own[-1].keyword.forms, tuple(own), tuple(outcomes.get(text, ())), active(text, own))
         for text, own in spans.items()
     ]
+
+
+def _windows(monitor: Monitor, span: KeywordSpan, until: datetime) -> Iterator[datetime]:
+    """The starts of the windows that a span touches, up to a time."""
+    end = until if span.ended is None else min(span.ended, until)
+    window = monitor.windowing.holding(span.started)
+    while window.start < end:
+        yield window.start
+        window = monitor.windowing.holding(window.end)

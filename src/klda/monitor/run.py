@@ -37,6 +37,7 @@ async def run(
     with monitor.folder.writer():
         monitor.records.jobs.abandon(ABANDONED)
         activate_pending(monitor)
+        tell_waiting(monitor, tell)
         source = monitor.source()
         if monitor.settings.by_event_time:
             return await _replayed(monitor, ByEventTime(source, monitor.windowing), stop, progress, tell)
@@ -141,7 +142,26 @@ def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell:
     for flag in made.flags:
         tell(f"flagged: {flag}")
     decision = approve_automatically(monitor)
-    tell("approved automatically" if decision else f"waits: klda monitor approve {monitor.name} {made.id}")
+    if decision is None:
+        tell_waiting(monitor, tell)
+    elif decision.verdict == "edit":
+        tell(f"approved automatically as far as nothing is flagged; {decision.note}")
+    else:
+        tell("approved automatically")
+
+
+def tell_waiting(monitor: Monitor, tell: Tell) -> None:
+    """Says that a proposal waits for a person, and what to type; nothing where none waits."""
+    waiting = monitor.records.proposals.waiting_id()
+    if waiting is None:
+        return
+    name, flags = waiting
+    why = "is flagged and waits" if flags else "waits"
+    stands = monitor.settings.by_event_time and monitor.settings.approval == "manual"
+    meanwhile = "The replay stands still until then." if stands else "Collecting goes on with the current keywords."
+    tell(f"Proposal {name} {why} for your approval. {meanwhile}")
+    tell(f"  to see it:     klda monitor show {monitor.name}")
+    tell(f"  to approve it: klda monitor approve {monitor.name} {name}")
 
 
 def _topics(monitor: Monitor, window: Window, progress: Progress) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from os import PathLike as PathLikeObject
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,18 @@ from klda.baselines.candidates import Candidates, assemble_candidates
 from klda.baselines.places import SIZE, USUAL_SOURCES, Tagger
 from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
+from klda.interactive import shown
 from klda.policies.registry import accepted
 from klda.policies.registry import policy as policy_named
+from klda.posts import read_posts
+from klda.posts.files import PathLike
+from klda.posts.frames import Frame
 from klda.posts.schema import HasBatches, PostTable, unread
 from klda.text.corpus import Corpus
 from klda.text.documents import merged
 from klda.text.text_settings import TextSettings
 from klda.text.windows import Windowing
-from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, silent, whole_number
+from klda.types import Budget, KeywordSet, Post, Progress, as_keywords, whole_number
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
@@ -40,7 +45,7 @@ CLOCK_TOLERANCE = timedelta(days=1)
 
 
 def recommend(
-    posts: Corpus | HasBatches | Iterable[Post],
+    posts: Corpus | HasBatches | Iterable[Post] | PathLike | Frame,
     keywords: KeywordSet | Iterable[str],
     *,
     policy: str | Policy = "klda",
@@ -51,6 +56,8 @@ def recommend(
     n_candidates: int = SIZE,
     window: str | Windowing = "7d",
     language: str = "en",
+    timezone: str | None = None,
+    date_format: str | None = None,
     subject: str | None = None,
     top: int = 2,
     budget: Budget | int | None = None,
@@ -60,16 +67,19 @@ def recommend(
     sample: Corpus | None = None,
     training: Corpus | Path | str | None = None,
     seed: int = 0,
-    progress: Progress = silent,
+    progress: Progress | None = None,
     **settings: Any,
 ) -> Proposal:
     """The keywords to use next, and why.
 
     `posts` are what was collected so far, cut by `window` and read in a `language`, or a `Corpus` of it, which has
-    its own. `keywords` is the current list; `subject` says in words what it is about. `budget` is a `Budget` or simply
-    a number of keywords; without one there is room for ten more. `sample` is a corpus of the unfiltered stream; its
-    posts join the others. `founding` are the keywords that the subject was first asked for with, where the list has
-    moved on since: they may come back.
+    its own. A path or a frame is read with `klda.read_posts`, with `timezone` and `date_format`. `keywords` is the
+    current list; `subject` says in words what it is about. `budget` is a `Budget` or simply a number of keywords;
+    without one there is room for ten more. `sample` is a corpus of the unfiltered stream; its posts join the others.
+    `founding` are the keywords that the subject was first asked for with, where the list has moved on since: they may
+    come back.
+
+    `progress` is told how far it is; without it, a bar is shown in notebooks and at a Python prompt.
 
     `policy` is a name (see `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named.
     The policy `klda` looks at every word of recent posts, unless `candidates` are given; with a trained `model` it
@@ -82,7 +92,57 @@ def recommend(
     >>> advice.policy, len(advice.next_keywords) <= 4
     ('counting', True)
     """
-    current = as_keywords(keywords)
+    with shown(progress) as report:
+        return _recommend(
+            _read(posts, timezone, date_format),
+            as_keywords(keywords),
+            policy=policy,
+            model=model,
+            candidates=candidates,
+            sources=sources,
+            tagger=tagger,
+            n_candidates=n_candidates,
+            window=window,
+            language=language,
+            subject=subject,
+            top=top,
+            budget=budget,
+            max_posts=max_posts,
+            novelty=novelty,
+            founding=founding,
+            sample=sample,
+            training=training,
+            seed=seed,
+            progress=report,
+            settings=settings,
+        )
+
+
+def _recommend(
+    posts: Corpus | HasBatches | Iterable[Post],
+    current: KeywordSet,
+    *,
+    policy: str | Policy,
+    model: KLDA | None,
+    candidates: KeywordSet | Iterable[str] | None,
+    sources: Sequence[str],
+    tagger: Tagger,
+    n_candidates: int,
+    window: str | Windowing,
+    language: str,
+    subject: str | None,
+    top: int,
+    budget: Budget | int | None,
+    max_posts: float | None,
+    novelty: float,
+    founding: KeywordSet | Iterable[str] | None,
+    sample: Corpus | None,
+    training: Corpus | Path | str | None,
+    seed: int,
+    progress: Progress,
+    settings: dict[str, Any],
+) -> Proposal:
+    """The same, with somebody who is told how far it is."""
     if model is not None:
         if candidates is not None:
             raise SettingError("a model has candidates of its own; give either candidates or a model")
@@ -149,6 +209,17 @@ def recommend(
         progress=progress,
     )
     return replace(proposal, notes=(*unread(posts), *cut, *found.notes, *proposal.notes), seed=seed)
+
+
+def _read(
+    posts: Corpus | HasBatches | Iterable[Post] | PathLike | Frame, timezone: str | None, date_format: str | None
+) -> Corpus | HasBatches | Iterable[Post]:
+    """What was given as posts; a path or a frame is read."""
+    if isinstance(posts, str | PathLikeObject | Frame) and not isinstance(posts, Corpus):
+        return read_posts(posts, timezone=timezone, date_format=date_format)
+    if timezone is not None or date_format is not None:
+        raise SettingError("timezone and date_format say how to read a file or a frame; these posts have been read")
+    return posts
 
 
 def check(corpus: Corpus, current: KeywordSet) -> None:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from klda.posts.files import MAX_LINE
 from klda.posts.formats.generic import Columns, derived_id
 from klda.posts.formats.outcome import Bad
-from klda.posts.formats.times import EARLIEST, LATEST, parse_time
-from klda.posts.formats.values import as_count, as_flag, as_name, as_tags
+from klda.posts.formats.times import EARLIEST, LATEST, DateReader, parse_time
+from klda.posts.formats.values import as_count, as_flag, as_label, as_name, as_tags
 from klda.posts.reasons import (
     INVALID_UTF8,
     NO_ID,
@@ -42,7 +42,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 def to_posts(
-    batch: pa.RecordBatch, columns: Columns, zone: tzinfo | None = None
+    batch: pa.RecordBatch, columns: Columns, zone: tzinfo | None = None, dates: DateReader | None = None
 ) -> tuple[pa.RecordBatch, list[tuple[int, Bad]]]:
     """The rows that are posts, in `POST_SCHEMA`, and the others by their position with what is wrong.
 
@@ -53,7 +53,7 @@ def to_posts(
     """
     table = _Table(batch, columns)
     text, author = table.strings("text", pa.large_string()), table.strings("author")
-    time, untimely = _times(table.column("time"), zone)
+    time, untimely = _times(table.column("time"), zone, dates)
     posts = pa.RecordBatch.from_arrays(
         [
             table.strings("id") if columns.id is not None else _derived_ids(time, author, text),
@@ -112,7 +112,7 @@ class _Table:
         if pa.types.is_null(column.type):
             return column.cast(kind)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or _is_view(column.type)):
-            return _each(as_name if field != "text" else _no_text, column, kind)
+            return _each(_CONVERT.get(field, as_name), column, kind)
         column = column.cast(kind)
         try:
             column.validate(full=True)
@@ -155,13 +155,13 @@ class _Table:
         return pc.coalesce(known, unknown)
 
 
-def _times(column: pa.Array, zone: tzinfo | None) -> tuple[pa.Array, list[tuple[Bools, Bad]]]:
+def _times(column: pa.Array, zone: tzinfo | None, dates: DateReader | None) -> tuple[pa.Array, list[tuple[Bools, Bad]]]:
     """A column as UTC times, null where it cannot be, and which rows those are."""
     kind = column.type
     if pa.types.is_date(kind):
         column, kind = column.cast(pa.timestamp("ms")), pa.timestamp("ms")
     if not pa.types.is_timestamp(kind):
-        return _parsed_times(_values(column), zone)
+        return _parsed_times(_values(column), zone, dates)
     ticks = column.cast(pa.int64()).fill_null(0).to_numpy()
     per_second, missing = _TICKS[kind.unit], _mask(column.is_null())
     inside = (ticks >= EARLIEST // 1_000_000 * per_second) & (ticks < LATEST // 1_000_000 * per_second)
@@ -180,9 +180,11 @@ def _times(column: pa.Array, zone: tzinfo | None) -> tuple[pa.Array, list[tuple[
     return pa.array(time, mask=missing | ~inside).cast(_TIME), problems
 
 
-def _parsed_times(values: list[Any], zone: tzinfo | None) -> tuple[pa.Array, list[tuple[Bools, Bad]]]:
+def _parsed_times(
+    values: list[Any], zone: tzinfo | None, dates: DateReader | None = None
+) -> tuple[pa.Array, list[tuple[Bools, Bad]]]:
     """Times one by one, as they come in other formats."""
-    parsed = [parse_time(value, zone) for value in values]
+    parsed = [parse_time(value, zone, dates) for value in values]
     problems: dict[str, tuple[Bools, Bad]] = {}
     for row, time in enumerate(parsed):
         if isinstance(time, Bad):
@@ -219,6 +221,9 @@ def _value(scalar: pa.Scalar) -> Any:
 
 def _no_text(_: object) -> None:
     """Numbers and nested values are not text."""
+
+
+_CONVERT: dict[str, Callable[[object], object]] = {"text": _no_text, "label": as_label}
 
 
 def _decoded(value: bytes | None) -> str | None:

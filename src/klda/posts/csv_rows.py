@@ -10,13 +10,27 @@ from datetime import tzinfo
 from klda.posts.files import MAX_LINE, Line
 from klda.posts.formats.generic import Columns, parse
 from klda.posts.formats.outcome import Bad, Outcome, Skip
+from klda.posts.formats.times import DateReader
 from klda.posts.reasons import BROKEN_ROW, COLUMN_COUNT, INVALID_UTF8, KEEP_ALIVE
 
 
 def csv_outcomes(
-    lines: Iterator[Line], names: list[str], delimiter: str, columns: Columns, zone: tzinfo | None = None
+    lines: Iterator[Line],
+    names: list[str],
+    delimiter: str,
+    columns: Columns,
+    zone: tzinfo | None = None,
+    dates: DateReader | None = None,
 ) -> Iterator[tuple[int, Outcome]]:
-    """What becomes of each row below the header, with the number of its first line.
+    """What becomes of each row below the header, with the number of its first line."""
+    for number, record in csv_records(lines, names, delimiter):
+        yield number, parse(record, columns, zone, dates) if isinstance(record, dict) else record
+
+
+def csv_records(
+    lines: Iterator[Line], names: list[str], delimiter: str
+) -> Iterator[tuple[int, dict[str, str | None] | Bad | Skip]]:
+    """Each row below the header with the number of its first line, or what is wrong with it.
 
     After a row that cannot be split, reading starts again at its second line, so that a stray quote costs one row.
     """
@@ -40,8 +54,7 @@ def csv_outcomes(
         elif len(cells) != len(names):
             yield feed.number, Bad(COLUMN_COUNT)
         else:
-            record = {name: cell or None for name, cell in zip(names, cells, strict=True)}
-            yield feed.number, parse(record, columns, zone)
+            yield feed.number, {name: cell or None for name, cell in zip(names, cells, strict=True)}
 
 
 class _Feed:

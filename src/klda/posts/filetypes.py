@@ -16,6 +16,7 @@ import pyarrow as pa
 from klda.errors import InputError
 from klda.posts.files import Line, lines, opened, unpacked
 from klda.posts.formats.generic import Columns, Mapped, missing, resolve
+from klda.posts.formats.times import DateReader
 from klda.posts.parquet import parquet_columns
 
 _HEAD = 1 << 16
@@ -52,6 +53,8 @@ class FileSource:
     type: FileType | None
     columns: Columns | None = None
     frame: pa.Table | None = None
+    dates: DateReader | None = None
+    """How the frame writes its times, where it writes them as text."""
 
 
 def recognised(path: Path, named: bool, mapping: Mapped = ()) -> FileSource:

@@ -10,6 +10,7 @@ import orjson
 from klda.posts.files import Line
 from klda.posts.formats.generic import Mapped
 from klda.posts.formats.outcome import Bad, Outcome, Skip
+from klda.posts.formats.times import DateReader
 from klda.posts.reasons import BROKEN_JSON, INVALID_UTF8, KEEP_ALIVE, NUL_BYTES
 from klda.posts.recognise import parse_record
 
@@ -17,7 +18,7 @@ _FIELDS = (b"event:", b"id:", b"retry:", b":")
 
 
 def json_outcomes(
-    lines: Iterable[Line], mapping: Mapped = (), zone: tzinfo | None = None
+    lines: Iterable[Line], mapping: Mapped = (), zone: tzinfo | None = None, dates: DateReader | None = None
 ) -> Iterator[tuple[int, Outcome]]:
     """What becomes of each line, with its number; a line may hold several records.
 
@@ -38,15 +39,18 @@ def json_outcomes(
                     event = line[6:].strip()
                 yield number, Skip(KEEP_ALIVE)
             elif line.startswith(b"data:"):
-                yield from ((number, outcome) for outcome in _event_data(event, line[5:].strip(), mapping, zone))
+                found = _event_data(event, line[5:].strip(), mapping, zone, dates)
+                yield from ((number, outcome) for outcome in found)
             else:
                 yield number, Bad(_why_broken(content), value=content)
             continue
-        for outcome in parse_record(record, mapping, zone):
+        for outcome in parse_record(record, mapping, zone, dates):
             yield number, outcome
 
 
-def _event_data(event: bytes, data: bytes, mapping: Mapped, zone: tzinfo | None) -> Iterable[Outcome]:
+def _event_data(
+    event: bytes, data: bytes, mapping: Mapped, zone: tzinfo | None, dates: DateReader | None
+) -> Iterable[Outcome]:
     """What becomes of the data line of a server-sent event."""
     if event not in (b"", b"update", b"message"):
         return parse_record({"event": event.decode("utf-8", "replace"), "payload": data.decode("utf-8", "replace")})
@@ -54,7 +58,7 @@ def _event_data(event: bytes, data: bytes, mapping: Mapped, zone: tzinfo | None)
         record = orjson.loads(data)
     except orjson.JSONDecodeError:
         return (Bad(_why_broken(data), value=data),)
-    return parse_record(record, mapping, zone)
+    return parse_record(record, mapping, zone, dates)
 
 
 def _why_broken(content: bytes) -> str:

@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 
 from klda.errors import SettingError
 from klda.posts.columnar import to_posts
-from klda.posts.csv_rows import csv_outcomes
+from klda.posts.csv_rows import csv_outcomes, csv_records
 from klda.posts.dedup import SeenIds
 from klda.posts.files import PathLike, Stream, find_files, json_values, lines, opened, unpacked
 from klda.posts.filetypes import FileSource, FileType, header_of, recognised
 from klda.posts.formats.generic import Columns, Mapped, as_mapping
 from klda.posts.formats.outcome import Bad, Outcome, Row, batch_of
+from klda.posts.formats.times import DateReader, date_reader, reader_of
 from klda.posts.frames import Frame, frame_batches, frame_source
 from klda.posts.json_lines import json_outcomes
 from klda.posts.language_detection import detect, primary
-from klda.posts.parquet import parquet_batches
+from klda.posts.parquet import parquet_batches, parquet_dates
 from klda.posts.reasons import FOREIGN_FILE, LANGUAGE
 from klda.posts.report import ReadLog, ReadReport
 from klda.posts.schema import BATCH_ROWS, from_batch
@@ -41,6 +42,7 @@ def read_posts(
     strict: bool = False,
     languages: str | Collection[str] | None = None,
     timezone: str | tzinfo | None = None,
+    date_format: str | None = None,
     memory: int | None = None,
     progress: Progress = silent,
 ) -> PostReader:
@@ -57,6 +59,8 @@ def read_posts(
     strict: whether a bad record raises InputError instead of being counted.
     languages: keep only posts in these; where a post does not state its language, it is guessed from the text.
     timezone: the zone of times that state none, such as "Europe/Berlin".
+    date_format: how times are written as text, as `strptime` has it, such as "%d/%m/%Y %H:%M". It is needed only where
+        a table has dates like 05/01/2026 and no day above 12 tells whether the day or the month comes first.
     memory: bytes that ids met before may take; beyond, they lie in a temporary file. Without a limit, 13 bytes each.
     progress: told the bytes read, of all bytes, with the lines and posts so far.
 
@@ -70,9 +74,9 @@ def read_posts(
     """
     if reposts not in ("keep", "drop"):
         raise SettingError(f'reposts must be "keep" or "drop", got {reposts!r}')
-    mapped, zone = as_mapping(mapping), _zone(timezone)
+    mapped, zone, dates = as_mapping(mapping), _zone(timezone), date_reader(date_format)
     return PostReader(
-        [frame_source(path_or_paths, mapped, zone)]
+        [frame_source(path_or_paths, mapped, zone, dates)]
         if isinstance(path_or_paths, Frame)
         else [recognised(path, named, mapped) for path, named in find_files(path_or_paths)],
         mapped,
@@ -82,6 +86,7 @@ def read_posts(
         zone,
         progress,
         memory,
+        dates,
     )
 
 
@@ -98,10 +103,11 @@ class PostReader:
         zone: tzinfo | None,
         progress: Progress,
         memory: int | None = None,
+        dates: DateReader | None = None,
     ) -> None:
         self._sources, self._mapping, self._zone = sources, mapping, zone
         self._drop_reposts, self._strict, self._languages = drop_reposts, strict, languages
-        self._progress, self._memory = progress, memory
+        self._progress, self._memory, self._dates = progress, memory, dates
         self._log = ReadLog()
 
     def __repr__(self) -> str:
@@ -141,10 +147,11 @@ class PostReader:
         """Everything in a file that is a post, with how many bytes of the file were read."""
         columns = source.columns or Columns()
         if source.frame is not None:
-            yield from self._read_columns(source, columns, frame_batches(source.frame, columns), log)
+            yield from self._read_columns(source, columns, frame_batches(source.frame, columns), log, source.dates)
         elif source.type is FileType.PARQUET:
             with unpacked(source.path) as plain:
-                yield from self._read_columns(source, columns, parquet_batches(plain, columns), log)
+                dates = self._dates or (parquet_dates(plain, columns.time) if columns.time else None)
+                yield from self._read_columns(source, columns, parquet_batches(plain, columns), log, dates)
         elif source.type is None:
             log.lines += 1
             log.skipped[FOREIGN_FILE] += 1
@@ -155,10 +162,11 @@ class PostReader:
     def _outcomes(self, source: FileSource, stream: Stream) -> Iterator[tuple[int, Outcome]]:
         if source.columns is None:
             cut = json_values if source.type is FileType.VALUES else lines
-            return json_outcomes(cut(stream), self._mapping, self._zone)
+            return json_outcomes(cut(stream), self._mapping, self._zone, self._dates)
         rows = lines(stream)
         names, delimiter = header_of(rows, self._mapping)
-        return csv_outcomes(rows, names, delimiter, source.columns, self._zone)
+        dates = self._dates or _csv_dates(source.path, source.columns, self._mapping)
+        return csv_outcomes(rows, names, delimiter, source.columns, self._zone, dates)
 
     def _pack(
         self, path: Path, outcomes: Iterator[tuple[int, Outcome]], log: ReadLog, position: Callable[[], int]
@@ -185,7 +193,12 @@ class PostReader:
         yield position(), batch_of(rows)
 
     def _read_columns(
-        self, source: FileSource, columns: Columns, batches: Iterable[tuple[float, pa.RecordBatch | Bad]], log: ReadLog
+        self,
+        source: FileSource,
+        columns: Columns,
+        batches: Iterable[tuple[float, pa.RecordBatch | Bad]],
+        log: ReadLog,
+        dates: DateReader | None,
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         before = 0
         for share, batch in batches:
@@ -194,7 +207,7 @@ class PostReader:
                 log.lines += 1
                 log.reject(source.path, before + 1, batch)
                 return
-            posts, bad = to_posts(batch, columns, self._zone)
+            posts, bad = to_posts(batch, columns, self._zone, dates)
             if bad and self._strict:
                 bad = bad[:1]
                 log.lines += (good := bad[0][0])
@@ -219,6 +232,15 @@ class PostReader:
                 log.skipped[LANGUAGE] += int((~spoken).sum())
             posts = _only(posts, spoken)
         return posts
+
+
+def _csv_dates(path: Path, columns: Columns, mapping: Mapped) -> DateReader | None:
+    """What reads the dates of a CSV file; it is read ahead as far as it takes to tell days from months."""
+    with opened(path) as stream:
+        rows = lines(stream)
+        names, delimiter = header_of(rows, mapping)
+        records = (record for _, record in csv_records(rows, names, delimiter) if isinstance(record, dict))
+        return reader_of((record.get(columns.time or "") for record in records), str(path))
 
 
 def _only(posts: pa.RecordBatch, mask: NDArray[np.bool_]) -> pa.RecordBatch:

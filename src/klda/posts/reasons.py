@@ -42,7 +42,8 @@ HINTS = {
     NO_TIME: 'call it time, or say which name it has (--map time=NAME, in Python mapping={"time": "NAME"})',
     TIME_WITHOUT_ZONE: "write times like 2026-01-05T10:00:00Z, or state the zone (--timezone Europe/Berlin, in Python "
     'timezone="Europe/Berlin")',
-    UNREADABLE_TIME: "write times like 2026-01-05T10:00:00Z, or as seconds since 1970",
+    UNREADABLE_TIME: "write times like 2026-01-05T10:00:00Z, or as seconds since 1970, or say how they are written "
+    '(--date-format "%d/%m/%Y %H:%M", in Python date_format="%d/%m/%Y %H:%M")',
     TIME_OUT_OF_RANGE: "times must lie between 1900 and 2200; check the unit of numeric times",
     NUL_BYTES: "remove the zero bytes; the file may have been cut by a crash",
     TOO_LONG: "one record may take 10 MB; check that records end in line breaks",

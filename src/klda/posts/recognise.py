@@ -7,10 +7,13 @@ from datetime import tzinfo
 
 from klda.posts.formats import bluesky, generic, mastodon, x_v1, x_v2
 from klda.posts.formats.outcome import Bad, Outcome
+from klda.posts.formats.times import DateReader
 from klda.posts.reasons import NOT_AN_OBJECT
 
 
-def parse_record(record: object, mapping: generic.Mapped = (), zone: tzinfo | None = None) -> Iterable[Outcome]:
+def parse_record(
+    record: object, mapping: generic.Mapped = (), zone: tzinfo | None = None, dates: DateReader | None = None
+) -> Iterable[Outcome]:
     """What becomes of a record, whatever its platform: one outcome, or one for each tweet of an X v2 page.
 
     With a mapping, the record is read as plain columns: what the user says goes before what we recognise.
@@ -38,4 +41,4 @@ def parse_record(record: object, mapping: generic.Mapped = (), zone: tzinfo | No
         if x_v2.recognises(record):
             return (x_v2.parse(record),)
     columns = generic.resolve(tuple(record), mapping)
-    return (generic.parse(record, columns, zone),)
+    return (generic.parse(record, columns, zone, dates),)

@@ -34,6 +34,7 @@ class SubjectView:
 class ClosedView:
     """Everything on the page."""
 
+    verdict: str
     n_windows: int
     n_comparisons: int
     labelled: bool
@@ -77,6 +78,7 @@ def closed_view(summary: Plain) -> ClosedView:
         subjects.append(SubjectView(subject, tuple(names), lists))
     windows = {week["window"] for found in summary["subjects"].values() for e in found.values() for week in e["weeks"]}
     return ClosedView(
+        verdict=summary["verdict"],
         n_windows=len(windows),
         n_comparisons=summary["n_comparisons"],
         labelled=labelled,

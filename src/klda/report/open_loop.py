@@ -35,6 +35,7 @@ class CaseView:
 class OpenView:
     """Everything on the page."""
 
+    verdict: str
     n_cases: int
     n_left_out: int
     n_comparisons: int
@@ -57,6 +58,7 @@ def open_view(summary: Plain) -> OpenView:
     order = sorted(summary["policies"], key=lambda name: -_mean(summary["policies"][name]["accuracy"].get(top)))
     coloured = with_colour(order, reference="random")
     return OpenView(
+        verdict=summary["verdict"],
         n_cases=summary["n_cases"],
         n_left_out=summary["n_left_out"],
         n_comparisons=summary["n_comparisons"],

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from klda.errors import DataError, SettingError
+from klda.interactive import shown
 from klda.posts.schema import HasBatches, PostSink, PostTable, as_batches, microseconds, unread
 from klda.text.documents import Documents, Ints, Ragged, Words, concatenated, merged, offsets, time_order
 from klda.text.encoding import Numbers, documents_of, encode_all
@@ -196,13 +197,14 @@ class Corpus:
         keywords: KeywordSet | Iterable[str],
         *,
         workers: int | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
         **how: Any,
     ) -> Corpus:
         """The corpus of these posts, matched against `keywords`, cut into windows.
 
         `how` are the further settings of a `Recipe`: `candidates`, `window`, `settings`, `stem_keywords`, `history` and
-        so on. `workers` is the number of threads; results do not depend on it.
+        so on. `workers` is the number of threads; results do not depend on it. Without `progress`, a bar is shown in
+        notebooks and at a Python prompt.
 
         >>> from datetime import UTC
         >>> days = [datetime(2026, 1, day, tzinfo=UTC) for day in (5, 6, 19)]
@@ -211,7 +213,8 @@ class Corpus:
         >>> len(corpus), corpus.n_windows, corpus.vocabulary.words
         (3, 3, ('<rare>', 'mask', 'number', 'one'))
         """
-        return cls.made(posts, Recipe(as_keywords(keywords), **how), workers=workers, progress=progress)
+        with shown(progress) as report:
+            return cls.made(posts, Recipe(as_keywords(keywords), **how), workers=workers, progress=report)
 
     @classmethod
     def made(

@@ -100,7 +100,10 @@ def test_a_labelled_backtest_measures_the_current_list_unasked(archive):
     assert set(found["policies"]) == {"frequent", "static"}
     assert found["policies"]["static"]["ratio"]["mean"] == 1.0
     assert len(found["cases"][0]["answers"]["static"]["keywords"]) == 2
-    assert "The next list by labels, 1 case" in invoked([*archive, "--labelled", "--policies", "frequent"]).output
+    assert found["verdict"].startswith("frequent's next lists had ")
+    told = invoked([*archive, "--labelled", "--policies", "frequent"]).output
+    assert "The next list by labels, 1 case" in told
+    assert " ".join(told.split()).endswith(found["verdict"]), "the last thing said"
 
 
 @pytest.mark.parametrize(

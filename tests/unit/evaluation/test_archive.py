@@ -1,10 +1,18 @@
 from __future__ import annotations
 
-import numpy as np
+import json
+from datetime import UTC, datetime
 
-from klda.evaluation.archive import capped
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from klda import Corpus, read_posts
+from klda.errors import SettingError
+from klda.evaluation.archive import Archive, capped
+from klda.evaluation.subjects import Subject, check_labels
 from klda.text.matching import Matcher
-from klda.types import KeywordSet
+from klda.types import KeywordSet, Post
 
 
 def test_a_filter_collects_exactly_the_posts_that_match(archive):
@@ -14,6 +22,28 @@ def test_a_filter_collects_exactly_the_posts_that_match(archive):
     for position in archive.positions(2).tolist():
         text = archive.corpus.posts[int(archive.documents.post[position])].text
         assert (position in caught) == bool(matcher.match(text))
+
+
+def test_a_post_with_several_labels_counts_for_each():
+    labels = ["AAPL,GOOG", "GOOG", "MSFT, AAPL", None, "GOO"]
+    days = [datetime(2026, 1, 5, hour, tzinfo=UTC) for hour in range(len(labels))]
+    posts = [
+        Post(str(i), day, f"stock {i}", label=label) for i, (day, label) in enumerate(zip(days, labels, strict=True))
+    ]
+    archive = Archive(Corpus.from_posts(posts, ["stock"]))
+    assert archive.on_topic(frozenset({"AAPL"}), 0).tolist() == [0, 2]
+    assert archive.on_topic(frozenset({"GOOG"}), 0).tolist() == [0, 1]
+    assert archive.on_topic(frozenset({"MSFT", "GOOG"}), 0).tolist() == [0, 1, 2]
+    check_labels([Subject("apple", KeywordSet.of("stock"), frozenset({"AAPL"}))], archive.labels)
+    with pytest.raises(SettingError, match="most frequent of its 4 labels are GOOG, AAPL"):
+        check_labels([Subject("tesla", KeywordSet.of("stock"), frozenset({"TSLA"}))], archive.labels)
+
+
+def test_a_list_of_labels_is_read_like_labels_with_commas(tmp_path):
+    rows = [{"id": "1", "time": "2026-01-05T10:00:00Z", "text": "stock", "label": ["AAPL", "GOOG"]}]
+    (tmp_path / "posts.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    for source in (tmp_path / "posts.jsonl", pa.Table.from_pylist(rows)):
+        assert [post.label for post in read_posts(source)] == ["AAPL,GOOG"]
 
 
 def test_beyond_the_cap_a_uniform_sample_is_kept():

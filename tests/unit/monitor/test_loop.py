@@ -190,8 +190,7 @@ def test_a_word_that_one_author_pushes_is_not_taken_up_by_itself(make: Make) -> 
     with make(posts, policy="cooccurrence", approval="auto", budget={"max_keywords": 6}) as monitor:
         asyncio.run(collect(monitor, asyncio.Event()))
         turn(monitor, MONDAY + 3 * WEEK)
-        saved = monitor.records.proposals.waiting()
-        assert saved is not None
+        (saved,) = monitor.records.proposals.newest()
         assert "buyfoo" in saved.proposal.add
         assert "buyfoo: 100% of its posts are from one author" in saved.flags
         assert "buyfoo" not in monitor.records.keywords.active()

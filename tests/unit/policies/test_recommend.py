@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
+import polars as pl
 import pytest
 
 from klda import KLDA, Corpus, read_posts, recommend
@@ -76,10 +77,27 @@ def test_a_notebook_shows_a_line_not_every_array(corpus, current):
     assert max(map(len, map(repr, (advice, corpus)))) < 300
 
 
+def test_a_file_and_a_frame_are_read_as_read_posts_reads_them(tmp_path):
+    days = [f"{day:02}/01/2026 10:{minute:02}" for day in range(1, 12) for minute in range(9)]
+    texts = [f"mask number {i} is full of news" for i in range(len(days))]
+    frame = pl.DataFrame({"id": range(len(days)), "created_at": days, "text": texts})
+    path = tmp_path / "posts.csv"
+    frame.write_csv(path)
+    for posts in (path, str(path), frame):
+        with pytest.raises(InputError, match="--date-format"):
+            recommend(posts, ["mask"], policy="static", timezone="UTC")
+        advice = recommend(posts, ["mask"], policy="static", timezone="UTC", date_format="%d/%m/%Y %H:%M")
+        assert advice.next_keywords.texts == ("mask",)
+    with pytest.raises(SettingError, match="have been read"):
+        recommend(read_posts(path, timezone="UTC"), ["mask"], policy="static", date_format="%d/%m/%Y")
+
+
 def test_what_is_no_post_is_refused_with_the_way_to_read_one(tmp_path):
     for path in ("posts.csv", tmp_path / "posts.csv"):
-        with pytest.raises(InputError, match=r"read it first, with klda\.read_posts"):
+        with pytest.raises(InputError, match="there is no such file or folder"):
             recommend(path, ["mask"], policy="counting")
+        with pytest.raises(InputError, match=r"read it first, with klda\.read_posts"):
+            Corpus.from_posts(path, ["mask"])
     with pytest.raises(InputError, match=r"posts hold str, not klda\.Post"):
         Corpus.from_posts(["my mask", "your mask"], ["mask"])
 

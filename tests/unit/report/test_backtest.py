@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,14 @@ SAMPLES: dict[str, Callable[[], dict[str, Any]]] = {"open": open_sample, "closed
 @cache
 def sample_page(name: str) -> Page:
     return Page(render_backtest(SAMPLES[name](), title="Backtest"))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_verdict_stands_at_the_top(name: str) -> None:
+    summary = SAMPLES[name]()
+    page = unescape(render_backtest(summary, title="Backtest"))
+    assert "klda" in summary["verdict"]
+    assert page.index(summary["verdict"]) < page.index("<table")
 
 
 def tampered(summary: dict[str, Any], attacks: Sequence[str]) -> dict[str, Any]:

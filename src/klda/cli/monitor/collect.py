@@ -36,7 +36,7 @@ def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> N
     from klda.monitor.run import run as work
 
     def tell(message: str) -> None:
-        console.print(message, markup=False, highlight=False)
+        console.print(message, markup=False, highlight=False, soft_wrap=True)
 
     quiet = output is Format.json
     with leaving_failure(home, name), opened(home, name) as monitor, progress_bar(quiet=quiet) as progress:
@@ -68,4 +68,4 @@ def _summary(name: str, counts: Counts, output: Format, command: str) -> None:
     ending = (
         "The source has ended." if counts.ended else f"Everything is stored; go on with: klda monitor {command} {name}"
     )
-    out.print(ending, markup=False, highlight=False)
+    out.print(ending, markup=False, highlight=False, soft_wrap=True)

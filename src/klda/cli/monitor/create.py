@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from klda.cli.arguments import parse_keywords
+from klda.cli.arguments import check_files, parse_keywords
 from klda.cli.monitor.options import HOME, By, Home, Name, identity
 from klda.cli.options import OutputFormat
 from klda.cli.output import Format, out, print_json
@@ -27,7 +27,7 @@ def create(
     ] = None,
     window: Annotated[str | None, typer.Option(help="Length of a window: 7d, 1d, 6h.")] = None,
     policy: Annotated[str | None, typer.Option(help="Policy that proposes; see klda policies.")] = None,
-    approval: Annotated[str | None, typer.Option(help="manual, or auto for proposals without a flag.")] = None,
+    approval: Annotated[str | None, typer.Option(help="manual, or auto for all that is not flagged.")] = None,
     budget: Annotated[int | None, typer.Option(min=1, help="Most keywords of a list.")] = None,
     max_posts: Annotated[int | None, typer.Option(min=1, help="Most posts that a list may bring in a window.")] = None,
     novelty: Annotated[
@@ -39,6 +39,8 @@ def create(
     output: OutputFormat = Format.table,
 ) -> None:
     """Make a monitor; its folder holds klda.toml, which can be edited later."""
+    kind, _, address = (source or "").partition(":")
+    check_files(settings, Path(address) if kind == "replay" and address else None)
     from klda.monitor.create import create as make
     from klda.monitor.settings import Settings
 
@@ -65,4 +67,6 @@ def create(
     if output is Format.json:
         print_json({"name": name, "folder": str(folder.path), "settings": str(folder.settings)})
         return
-    out.print(f"Monitor {name} is in {folder.path}; start it with: klda monitor run {name}", markup=False)
+    out.print(
+        f"Monitor {name} is in {folder.path}; start it with: klda monitor run {name}", markup=False, soft_wrap=True
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,10 +12,13 @@ from klda.cli.monitor.options import HOME, Home, Name
 from klda.cli.options import OutputFormat
 from klda.cli.output import Format, out, print_json
 
+if TYPE_CHECKING:
+    from klda.store.delta.reading import StoredPosts
+
 
 def export(
     name: Name,
-    path: Annotated[Path, typer.Argument(help="File to write: .parquet or .jsonl.", show_default=False)],
+    path: Annotated[Path, typer.Argument(help="File to write: .parquet, .jsonl or .csv.", show_default=False)],
     window: Annotated[str | None, typer.Option(help="A day in the window to export; all windows if left out.")] = None,
     sample: Annotated[bool, typer.Option("--sample", help="The unfiltered sample instead.")] = False,
     home: Home = HOME,
@@ -26,8 +30,31 @@ def export(
     from klda.monitor.monitor import opened
 
     with opened(home, name) as monitor:
-        posts = work(monitor, path, None if window is None else window_at(monitor, window), sample=sample)
+        chosen = None if window is None else window_at(monitor, window)
+        posts = work(monitor, path, chosen, sample=sample, others={".csv": _write_csv})
     if output is Format.json:
         print_json({"file": str(path), "posts": posts})
         return
-    out.print(f"{posts:,} posts in {path}", markup=False, highlight=False)
+    out.print(f"{posts:,} posts in {path}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _write_csv(posts: StoredPosts, path: Path) -> int:
+    """Writes posts as a table for spreadsheets: lists are put together with commas, nothing is run as a formula."""
+    from klda.report.safe_text import csv_text
+    from klda.store.delta.reading import EXPORTED
+
+    written = 0
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        file.write(csv_text(EXPORTED.names, ()))
+        for batch in posts.rows(EXPORTED):
+            rows = ([_cell(value) for value in row.values()] for row in batch.to_pylist())
+            file.write("".join(csv_text((), [row]).removeprefix("\r\n") for row in rows))
+            written += batch.num_rows
+    return written
+
+
+def _cell(value: object) -> object:
+    """A value as a cell of a table."""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value.isoformat() if isinstance(value, datetime) else value

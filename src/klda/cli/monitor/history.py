@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +13,6 @@ from klda.cli.options import OutputFormat
 from klda.cli.output import Format, print_json, print_table
 
 if TYPE_CHECKING:
-    from klda.monitor.history import KeywordStory
     from klda.types import Estimate
 
 
@@ -46,24 +44,19 @@ def history(
         for span in s.spans
     ]
     print_table(f"Keywords of {name}", ("keyword", "from", "until", "decided by", "why"), spans)
+    weeks = [
+        (s.keyword, _day(week.start), week.expected and _posts(week.expected), week.realised)
+        for s in stories
+        for week in s.windows
+    ]
+    print_table("Windows in which they were active", ("keyword", "window", "expected", "realised"), weeks)
     if keyword is not None:
-        outcomes = [(_day(o.window_start), _posts(o.expected), o.realised) for s in stories for o in s.outcomes]
-        print_table("Posts", ("window", "expected", "realised"), outcomes)
         return
-    print_table("Latest window", ("keyword", "window", "expected", "realised"), _latest(stories))
     rows = [(p.id, (p.proposal.window or "")[:10], p.state, p.model or "", "; ".join(p.flags)) for p in proposals]
-    print_table("Proposals", ("id", "for", "state", "model", "flags"), rows)
+    print_table("Proposals", ("id", "for", "state", "model", "flags"), rows, ids=("id",))
     if models:
         kept = [(m.id, _day(m.window_start), m.facts.get("training"), m.facts.get("bound"), m.path) for m in models]
-        print_table("Models", ("id", "up to", "training", "bound", "where"), kept)
-
-
-def _latest(stories: list[KeywordStory]) -> Iterator[tuple[Any, ...]]:
-    """What each keyword was last expected to bring, and brought."""
-    for story in stories:
-        if story.outcomes:
-            last = story.outcomes[-1]
-            yield story.keyword, _day(last.window_start), _posts(last.expected), last.realised
+        print_table("Models", ("id", "up to", "training", "bound", "where"), kept, ids=("id",))
 
 
 def _posts(expected: Estimate) -> dict[str, int]:

@@ -39,4 +39,5 @@ def show_waiting(name: str, saved: SavedProposal) -> None:
     for flag in saved.flags:
         out.print(f"Flagged: {flag}", style="red", markup=False, highlight=False)
     verdict = "approve" if saved.proposal.next_keywords else "reject"  # an empty list cannot be approved
-    out.print(f"Waits: klda monitor {verdict} {name} {saved.id}", markup=False, highlight=False)
+    waits = f"Proposal {saved.id} waits for your decision: klda monitor {verdict} {name} {saved.id}"
+    out.print(waits, markup=False, highlight=False, soft_wrap=True)

@@ -34,4 +34,4 @@ def report(name: Name, proposal: ProposalId = None, home: Home = HOME, output: O
     if output is Format.json:
         print_json({"proposal": saved.id, "path": str(path)})
         return
-    out.print(f"Report: {path}", markup=False, highlight=False)
+    out.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)

@@ -27,7 +27,12 @@ def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
         else (o.name, o.subject, o.source, len(o.keywords), o.posts, o.running, o.waiting or "nothing")
         for o in found
     ]
-    print_table(f"Monitors in {home}", ("name", "subject", "source", "keywords", "posts", "running", "waits"), rows)
+    print_table(
+        f"Monitors in {home}",
+        ("name", "subject", "source", "keywords", "posts", "running", "waits"),
+        rows,
+        ids=("name", "waits"),
+    )
     for one in found:
         if isinstance(one, Unreadable):
             out.print(f"{one.name} cannot be read: {one.unreadable}", markup=False, highlight=False, soft_wrap=True)

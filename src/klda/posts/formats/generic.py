@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from klda.errors import SettingError
 from klda.posts.formats.outcome import Bad, Row, checked
-from klda.posts.formats.times import parse_time
-from klda.posts.formats.values import as_count, as_flag, as_name, as_tags
+from klda.posts.formats.times import DateReader, parse_time
+from klda.posts.formats.values import as_count, as_flag, as_label, as_name, as_tags
 
 
 class Columns(NamedTuple):
@@ -112,7 +112,9 @@ def missing(columns: Columns, names: Iterable[str]) -> list[str]:
     return needed + [field for field, name in columns._asdict().items() if name is not None and name not in there]
 
 
-def parse(record: Mapping[str, object], columns: Columns, zone: tzinfo | None = None) -> Row | Bad:
+def parse(
+    record: Mapping[str, object], columns: Columns, zone: tzinfo | None = None, dates: DateReader | None = None
+) -> Row | Bad:
     """The outcome of one record; without an id column, time, author and text make a stable id.
 
     >>> record = {"created_at": "2026-01-05T10:00:00Z", "body": "Hello"}
@@ -121,7 +123,7 @@ def parse(record: Mapping[str, object], columns: Columns, zone: tzinfo | None = 
     """
     values = map(record.get, columns)  # type: ignore[arg-type]  # no record holds anything under None
     id_, time, text, author, language, repost_of, hashtags, *counts, label, is_repost = values
-    when = parse_time(time, zone)
+    when = parse_time(time, zone, dates)
     who = as_name(author)
     return checked(
         as_name(id_) if columns.id is not None else derived_id(when, who, text),
@@ -132,7 +134,7 @@ def parse(record: Mapping[str, object], columns: Columns, zone: tzinfo | None = 
         original(repost_of, columns.repost_of, as_flag(is_repost)),
         as_tags(hashtags),
         *[None if count is None else as_count(count) for count in counts],
-        as_name(label),
+        as_label(label),
     )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
+from functools import partial
 
+from klda.errors import InputError, SettingError
 from klda.posts.formats.outcome import Bad
 from klda.posts.reasons import NO_TIME, TIME_OUT_OF_RANGE, TIME_WITHOUT_ZONE, UNREADABLE_TIME
 
@@ -15,10 +19,20 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MONTHS = {"Jan": 1, "Feb": 2, "Mar": 3, "Apr": 4, "May": 5, "Jun": 6}
 _MONTHS |= {"Jul": 7, "Aug": 8, "Sep": 9, "Oct": 10, "Nov": 11, "Dec": 12}
+_TIME_OF_DAY = (
+    r"(?:,?[ T]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,6})\d*)?)?\s*([AaPp][Mm])?\s*(Z|UTC|[+-]\d{2}:?\d{2})?)?"
+)
+_SPREADSHEET = re.compile(r"(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})" + _TIME_OF_DAY)
+_MOST_MONTHS = 12
+
+DateReader = Callable[[str], datetime | int]
+"""How a file writes its times as text: a date, perhaps without zone, or microseconds since 1970."""
 
 
-def parse_time(value: object, zone: tzinfo | None = None) -> int | Bad:
+def parse_time(value: object, zone: tzinfo | None = None, dates: DateReader | None = None) -> int | Bad:
     """Microseconds since 1970 in UTC, or why not; `zone` is taken for times that state none.
+
+    `dates` reads text where a file writes dates in its own way (see `date_reader` and `reader_of`).
 
     Read are ISO 8601, X's `Wed Oct 10 20:19:24 +0000 2018`, RFC 2822, and numbers since 1970 (seconds, milli-, micro-
     or nanoseconds, told apart by their size; they are UTC).
@@ -31,7 +45,7 @@ def parse_time(value: object, zone: tzinfo | None = None) -> int | Bad:
     if value is None or value == "":
         return Bad(NO_TIME, "time")
     try:
-        moment = _moment(value)
+        moment = _moment(value, dates or _from_text)
     except (ValueError, OverflowError, KeyError, TypeError, IndexError):
         return Bad(UNREADABLE_TIME, "time", value)
     if isinstance(moment, datetime):
@@ -46,10 +60,131 @@ def parse_time(value: object, zone: tzinfo | None = None) -> int | Bad:
     return moment if EARLIEST <= moment < LATEST else Bad(TIME_OUT_OF_RANGE, "time", value)
 
 
-def _moment(value: object) -> datetime | int:
+def date_reader(date_format: str | None) -> DateReader | None:
+    """What reads times in a format as `strptime` has it, such as `%d/%m/%Y %H:%M`; None without one.
+
+    >>> reader = date_reader("%d/%m/%Y %H:%M")
+    >>> reader("5/1/2026 10:00").isoformat()
+    '2026-01-05T10:00:00'
+    """
+    if date_format is None:
+        return None
+    example = datetime(2026, 1, 25, 13, 5, 9, tzinfo=UTC)
+    try:
+        known = "%y" in date_format.lower() and _by_format(example.strftime(date_format), date_format)
+    except (ValueError, re.error):
+        known = False
+    if not known or known.date() != example.date():
+        raise SettingError(
+            f"date_format={date_format!r} does not say year, month and day; write it like %d/%m/%Y %H:%M "
+            "(--date-format, in Python date_format=)"
+        )
+    return partial(_by_format, date_format=date_format)
+
+
+def _by_format(text: str, date_format: str) -> datetime:
+    return datetime.strptime(text.strip(), date_format)
+
+
+def reader_of(values: Iterable[object], where: str) -> DateReader | None:
+    """What reads the dates of a file, such as spreadsheets write them; None where they are written in the usual ways.
+
+    The first day above 12 says for the whole file whether days or months come first; dots mean that days do. Where no
+    day tells, an error names the place and the option that does.
+
+    >>> reader_of(["01/02/2026", "01/13/2026"], "posts.csv")("01/02/2026 3:15 PM").isoformat()
+    '2026-01-02T15:15:00'
+    >>> reader_of(["2026-01-05T10:00:00Z"], "posts.csv") is None
+    True
+    """
+    example = None
+    for value in values:
+        parts = _SPREADSHEET.fullmatch(value.strip()) if isinstance(value, str) else None
+        if parts is None or parts[2] == "." or len(parts[1]) > 2:
+            if value in (None, ""):
+                continue
+            if example is None:  # dates of one file are written alike
+                return None
+            continue
+        example = example or str(value).strip()
+        if int(parts[1]) > _MOST_MONTHS:
+            return day_first
+        if int(parts[3]) > _MOST_MONTHS:
+            return month_first
+    if example is None:
+        return None
+    first, second = (_format_of(example, order) for order in ("dm", "md"))
+    raise InputError(
+        f"{where}: dates such as {example!r} may begin with the day or with the month, and no number above 12 tells; "
+        f'add --date-format "{first}" if the day comes first, "{second}" if the month does (in Python date_format=)'
+    )
+
+
+def day_first(text: str) -> datetime | int:
+    """The time in a text whose date has the day before the month; other texts are read in the usual ways."""
+    return _from_spreadsheet(text, 1, 3) or _from_text(text)
+
+
+def month_first(text: str) -> datetime | int:
+    """The time in a text whose date has the month before the day; other texts are read in the usual ways."""
+    return _from_spreadsheet(text, 3, 1) or _from_text(text)
+
+
+def _from_spreadsheet(text: str, day: int, month: int) -> datetime | None:
+    """The time in a text such as 05/01/2026 10:00; `day` and `month` say which number is which."""
+    parts = _SPREADSHEET.fullmatch(text.strip())
+    if parts is None:
+        return None
+    year = 4
+    if len(parts[1]) == 4:  # the year comes first, and then nothing is in doubt
+        year, month, day = 1, 3, 4
+    elif parts[2] == ".":
+        day, month = 1, 3
+    if len(parts[year]) not in (2, 4):
+        raise ValueError
+    full_year = int(parts[year]) + (2000 if len(parts[year]) == 2 else 0)
+    hour = int(parts[5] or 0)
+    if parts[9]:
+        if not 1 <= hour <= 12:
+            raise ValueError
+        hour = hour % 12 + (12 if parts[9].lower() == "pm" else 0)
+    moment = datetime(
+        full_year,
+        int(parts[month]),
+        int(parts[day]),
+        hour,
+        int(parts[6] or 0),
+        int(parts[7] or 0),
+        int((parts[8] or "0").ljust(6, "0")),
+    )
+    zone = parts[10]
+    if zone:
+        moment = moment.replace(
+            tzinfo=UTC if zone in ("Z", "UTC") else datetime.fromisoformat(f"2026-01-01T00{zone}").tzinfo
+        )
+    return moment
+
+
+def _format_of(example: str, order: str) -> str:
+    """The format, as `strptime` has it, of a text whose date has day and month in this order."""
+    parts = _SPREADSHEET.fullmatch(example)
+    assert parts is not None
+    names = [f"%{letter}" for letter in order]
+    found = parts[2].join([*names, "%Y" if len(parts[4]) == 4 else "%y"])
+    time = example[parts.end(4) :]
+    if time:
+        clock = re.sub(r"\d{1,2}:\d{2}", "%I:%M" if parts[9] else "%H:%M", time, count=1)
+        clock = re.sub(r"%M:\d{2}", "%M:%S", clock)
+        clock = re.sub(r"(%S[.,])\d+", r"\1%f", clock)
+        clock = re.sub(r"[AaPp][Mm]", "%p", clock)
+        found += re.sub(r"(Z|[+-]\d{2}:?\d{2})$", "%z", clock)
+    return found
+
+
+def _moment(value: object, dates: DateReader) -> datetime | int:
     """A date, perhaps without zone, or microseconds since 1970."""
     if isinstance(value, str):
-        return _from_text(value)
+        return dates(value)
     if isinstance(value, datetime):
         return value
     if isinstance(value, date):
@@ -69,7 +204,13 @@ def _from_text(text: str) -> datetime | int:
         return _since_epoch(float(text) if "." in text else int(text))
     if text.endswith(" UTC"):
         text = text[:-4] + "+00:00"
-    return datetime.fromisoformat(text)
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        parts = _SPREADSHEET.fullmatch(text)
+        if parts is None or (parts[2] != "." and len(parts[1]) != 4):
+            raise
+        return day_first(text)  # dots, and years in front, leave no doubt
 
 
 def _from_x(text: str) -> datetime:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 _LIMIT = 2**63
 _SHORT_LINK = re.compile(r"https?://[\w.]+/\w+")
@@ -43,6 +45,17 @@ def as_name(value: object) -> str | None:
     return None if number is None else str(number)
 
 
+def as_label(value: object) -> str | None:
+    """What a post is about: a text, or several in a list, which are put together with commas.
+
+    >>> as_label("AAPL"), as_label(["AAPL", "GOOG"])
+    ('AAPL', 'AAPL,GOOG')
+    """
+    if isinstance(value, list | tuple):
+        return ",".join(filter(None, map(as_name, value))) or None
+    return as_name(value)
+
+
 def as_flag(value: object) -> bool:
     """Whether a yes/no value says yes.
 
@@ -63,10 +76,13 @@ def as_tags(value: object, key: str = "text") -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
+        if value.startswith("[{"):  # as twarc writes them into tables
+            with suppress(ValueError):
+                return as_tags(json.loads(value), key)
         return tuple(filter(None, _TAG_BREAKS.split(value)))
     if not isinstance(value, list | tuple):
         return ()
-    words = (item.get(key) if isinstance(item, dict) else item for item in value)
+    words = (item.get(key) or item.get("tag") if isinstance(item, dict) else item for item in value)
     return tuple(word.removeprefix("#") for word in words if isinstance(word, str) and word)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -64,14 +64,19 @@ class StoredPosts:
         return PostTable.of(self)
 
 
-def export(posts: StoredPosts, path: Path) -> int:
+Writer = Callable[[StoredPosts, Path], int]
+"""Writes posts to a file, and returns how many there were."""
+
+
+def export(posts: StoredPosts, path: Path, others: Mapping[str, Writer] | None = None) -> int:
     """Writes the posts to a `.parquet` or `.jsonl` file that `read_posts` reads, and returns how many there were.
 
-    The file appears under its name when it is whole.
+    The file appears under its name when it is whole. `others` write files with further endings.
     """
-    writer = {".parquet": _write_parquet, ".jsonl": _write_json_lines}.get(path.suffix.lower())
+    writers = {".parquet": _write_parquet, ".jsonl": _write_json_lines} | dict(others or {})
+    writer = writers.get(path.suffix.lower())
     if writer is None:
-        raise SettingError(f"{path}: posts are exported as .parquet or .jsonl; name the file so")
+        raise SettingError(f"{path}: posts are exported as {' or '.join(writers)}; name the file so")
     beside = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
         written = writer(posts, beside)
