@@ -1,6 +1,6 @@
 """Fits the relevance of words from judged and labelled ones, and prints what each group of features is worth.
 
-    python -m benchmarks.relevance [--data ../shared/data] [--work DIR] [--write] [--words]
+    python -m benchmarks.relevance [--data ../shared/data] [--work DIR] [--write] [--words] [--no-tables]
 
 Tables: every subject scored by a model that was fitted without it (`subject`), and without its whole archive
 (`archive`). `AP` is the average precision of grade 2 among judged words. `good` is the share of words of grade 2 among
@@ -19,8 +19,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -284,46 +286,65 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--write", action="store_true", help="replace the coefficients that ship")
     parser.add_argument("--work", type=Path, help="where the labelled archive is kept; the user's cache by default")
+    parser.add_argument("--no-tables", dest="tables", action="store_false", help="print no tables, which take long")
     parser.add_argument("--words", action="store_true", help="print the chosen words of every subject")
     given = parser.parse_args()
-    read = list(judged_subjects(given.data))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as beside:
+        waiting = beside.submit(_labelled, given.data, given.work)
+        read = list(judged_subjects(given.data))
+        every = waiting.result()
     subjects = {known: [each[known] for each in read] for known in ("all", "sample", "none")}
-    every = list(
-        labelled_situations(given.data / f"{LABELLED}.parquet", given.data / f"subjects_{LABELLED}.json", given.work)
-    )
     # judged subjects with a sample, in the fit too: closed loop with a 1 % sample 0.247, not 0.279
     fits = {
         True: (subjects["all"], [words for words in every if words.known != "none"]),
         False: (subjects["none"], [words for words in every if words.known == "none"]),
     }
+    if given.write:
+        _write(fits, n_judged=len(read), n_labelled=len(every))
+    if given.tables:
+        _print_tables(subjects, fits, words=given.words)
+
+
+Fits = dict[bool, tuple[list[Judged], list[Labelled]]]
+"""What models are fitted from, where posts without the list are known and where not."""
+
+
+def _labelled(data: Path, work: Path | None) -> list[Labelled]:
+    return list(labelled_situations(data / f"{LABELLED}.parquet", data / f"subjects_{LABELLED}.json", work))
+
+
+def _print_tables(subjects: dict[str, list[Judged]], fits: Fits, *, words: bool) -> None:
     leaving = (("subject", lambda s: s.subject), ("archive", lambda s: s.archive))
-    rows = []
+    print("| features | left out | AP | good | silly | unjudged | added |", "|---" * 7 + "|", sep="\n", flush=True)
+
+    def show(name: str, left: str, found: dict[str, float]) -> None:
+        print(f"| {name} | {left} | {' | '.join(f'{value:.2f}' for value in found.values())} |", flush=True)
+
+    for model, known, left in TWO_LOOKS:
+        outside, _ = REGIMES[model]
+        shown = words and (model, known, left) == TWO_LOOKS[1]
+        key = dict(leaving)[left]
+        found = left_out(subjects[known], *fits[outside], FEATURES[model], key, twice=True, words=shown)
+        show(f"two looks: {model}; known: {known}", left, found)
     for group, names in GROUPS.items():
         for left, key in leaving:
-            rows.append((group, left, left_out(subjects["all"], *fits[True], names, key)))
-    for model, known, left in TWO_LOOKS:
-        shown = given.words and (model, known, left) == TWO_LOOKS[1]
-        key = dict(leaving)[left]
-        outside, _ = REGIMES[model]
-        found = left_out(subjects[known], *fits[outside], FEATURES[model], key, twice=True, words=shown)
-        rows.append((f"two looks: {model}; known: {known}", left, found))
-    print("| features | left out | AP | good | silly | unjudged | added |", "|---" * 7 + "|", sep="\n")
-    for name, left, found in rows:
-        print(f"| {name} | {left} | {' | '.join(f'{value:.2f}' for value in found.values())} |")
-    if given.write:
-        plain: dict[str, Any] = {
-            "made": f"{datetime.now(UTC):%Y-%m-%d}",
-            "by": COMMAND,
-            "from": f"{len(read)} judged subjects of {', '.join(sorted({s.archive for s in subjects['all']}))}; "
-            f"{len(every)} labelled situations of {LABELLED}",
-            "models": {},
-        }
-        for known, names in FEATURES.items():
-            outside, _ = REGIMES[known]
-            first, second = two_looks(*fits[outside], names)
-            plain["models"][known] = {"first": _plain(first), "second": _plain(second)}
-        FILE.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
-        print(f"written: {FILE.name}")
+            show(group, left, left_out(subjects["all"], *fits[True], names, key))
+
+
+def _write(fits: Fits, *, n_judged: int, n_labelled: int) -> None:
+    archives = sorted({subject.archive for subject in fits[True][0]})
+    plain: dict[str, Any] = {
+        "made": f"{datetime.now(UTC):%Y-%m-%d}",
+        "by": COMMAND,
+        "from": f"{n_judged} judged subjects of {', '.join(archives)}; {n_labelled} labelled situations of {LABELLED}",
+        "models": {},
+    }
+    for known, names in FEATURES.items():
+        outside, _ = REGIMES[known]
+        first, second = two_looks(*fits[outside], names)
+        plain["models"][known] = {"first": _plain(first), "second": _plain(second)}
+    FILE.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+    print(f"written: {FILE.name}", flush=True)
 
 
 def _plain(model: Relevance) -> dict[str, Any]:
