@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.simulation import World
 from klda.store.delta.layout import ROW_SCHEMA
 from klda.text.matching import Matcher
@@ -80,7 +80,7 @@ def create_monitor(home: Path, port: int, keywords: Sequence[str]) -> None:
     """A monitor on the stream, with windows of an hour."""
     source = f"jetstream:ws://127.0.0.1:{port}"
     values = {"subject": "loopback", "keywords": list(keywords), "source": source, "window": "1h"}
-    create(home, NAME, Settings.of(values), created_by="benchmark")
+    create(home, NAME, MonitorSettings.of(values), created_by="benchmark")
 
 
 def start_collector(home: Path, errors: Path) -> ForkServerProcess:

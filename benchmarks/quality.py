@@ -27,7 +27,7 @@ from typing import Any
 from benchmarks.quality_figures import TOPS, closed_figures, labelled_figures, open_figures
 from benchmarks.quality_fit import fit
 from benchmarks.quality_page import rewrite
-from klda.cli.archives import Replay, open_replay, policy_names, windows_to_test
+from klda.cli.archives import OpenReplay, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
 from klda.cli.progress import progress_bar
 from klda.errors import KldaError
@@ -170,7 +170,7 @@ def without_labels(
 
 
 def _loops_of_all_and_of_the_list(
-    replay: Replay, subjects: Sequence[Subject], windows: Sequence[int], spread: Map
+    replay: OpenReplay, subjects: Sequence[Subject], windows: Sequence[int], spread: Map
 ) -> dict[str, Part]:
     """The open loop with every post of a candidate known, and with those of the list alone."""
     asked = (replay, subjects, windows, spread)
@@ -215,7 +215,7 @@ def _smallest(archive: Archive, subjects: Sequence[Subject]) -> Subject:
     return min(subjects, key=lambda subject: (len(subject.keywords) == 1, volume_cap(archive, subject, every)))
 
 
-def _windows(replay: Replay, given: argparse.Namespace) -> list[int]:
+def _windows(replay: OpenReplay, given: argparse.Namespace) -> list[int]:
     """The windows to test: as asked for, as far as at least half of the usual history lies before them."""
     weeks = str(QUICK_WEEKS) if given.quick else given.weeks
     if weeks.isdecimal():
@@ -230,7 +230,7 @@ def _loops(given: argparse.Namespace) -> tuple[str, ...]:
     return FEW_LOOPS[:-1] if given.quick else (*policy_names("all", labels=True), *VARIANTS)
 
 
-def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, training: Path | None) -> Replay:
+def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespace, training: Path | None) -> OpenReplay:
     with progress_bar(quiet=False) as progress:
         work = given.work and given.work.resolve()
         replay = open_replay(
@@ -248,7 +248,7 @@ def _replay(archive: Path, subjects: Sequence[Subject], given: argparse.Namespac
 
 
 def _closed(
-    replay: Replay,
+    replay: OpenReplay,
     subjects: Sequence[Subject],
     given: argparse.Namespace,
     spread: Map,
@@ -272,7 +272,7 @@ def _closed(
 
 
 def _next_lists(
-    replay: Replay,
+    replay: OpenReplay,
     subjects: Sequence[Subject],
     windows: Sequence[int],
     spread: Map,
@@ -294,7 +294,7 @@ def _next_lists(
 
 
 def _open(
-    replay: Replay,
+    replay: OpenReplay,
     subjects: Sequence[Subject],
     windows: Sequence[int],
     spread: Map,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from klda.cli.archives import Replay
+from klda.cli.archives import OpenReplay
 from klda.cli.progress import progress_bar
 from klda.evaluation.backtest import BacktestSettings, tasks
 from klda.evaluation.parallel import Map
@@ -19,7 +19,7 @@ Plain = dict[str, Any]
 
 
 def fit(
-    replay: Replay,
+    replay: OpenReplay,
     subjects: Sequence[Subject],
     week: int,
     spread: Map,

@@ -19,7 +19,7 @@ from klda.monitor.close import close
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.propose import propose
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.monitor.topics import learn_topics
 from klda.posts.schema import POST_SCHEMA, to_batch
 from klda.simulation import World
@@ -62,7 +62,7 @@ def make_home(home: Path, port: int, posts: int) -> None:
         "policy_settings": {"iterations": 30},
         "budget": {"max_keywords": LIST + 5},
     }
-    create(home, NAME, Settings.of(values), created_by="benchmark", clock=lambda: platform.start)
+    create(home, NAME, MonitorSettings.of(values), created_by="benchmark", clock=lambda: platform.start)
     with opened(home, NAME) as monitor:
         _collect(monitor, said, posts)
         _change(monitor, keywords, platform.start)

@@ -20,7 +20,7 @@ from klda.monitor.create import create
 from klda.monitor.decide import edit
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.run import AGAIN, run
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.streams.jetstream import Jetstream
 from klda.types import KeywordSet
 from tests.integration.taking import posts
@@ -69,7 +69,7 @@ def inbox(tmp_path: Path) -> Path:
 
 
 def made(tmp_path: Path, inbox: Path, clock: Clock) -> Path:
-    settings = Settings.of(
+    settings = MonitorSettings.of(
         {
             "subject": "health",
             "keywords": ["hospital"],
@@ -107,7 +107,7 @@ def test_on_another_server_of_the_network_collecting_goes_on_where_it_was(tmp_pa
                 return sorted(int(post.id.rpartition("/")[2]) for post in monitor.posts().read().table())
 
     settings = {"subject": "health", "keywords": ["hospital"], "source": "jetstream", "sample": 0}
-    create(tmp_path / "home", "health", Settings.of(settings), created_by="ann")
+    create(tmp_path / "home", "health", MonitorSettings.of(settings), created_by="ann")
     assert asyncio.run(collected(first, "127.0.0.1", 10, before)) == list(range(10))
     assert asyncio.run(collected(second, "localhost", 23)) == [i for i in range(30) if i != 3]
     assert second.connections[0].cursor == frames[7][0]

@@ -20,7 +20,7 @@ from klda.monitor.decide import AUTOMATIC
 from klda.monitor.history import history
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.run import run
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.simulation import World, write
 from klda.types import KeywordSet
 from tests.unit.store import postgres
@@ -31,7 +31,7 @@ HEALTH = ["health", "hospital", "doctor", "medicine"]
 def made(home: Path, posts: Path, **settings: object) -> Path:
     """A home with one monitor that replays these posts and approves what is not flagged."""
     values = {"subject": "health", "keywords": HEALTH, "source": f"replay:{posts}", "approval": "auto", "sample": 0.2}
-    create(home, "health", Settings.of(values | settings), created_by="test")
+    create(home, "health", MonitorSettings.of(values | settings), created_by="test")
     return home
 
 

@@ -22,7 +22,7 @@ from klda.monitor.create import create
 from klda.monitor.export import export
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.propose import propose
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.monitor.vacuum import vacuum
 from klda.posts.schema import to_batch
 from klda.store import PostStore
@@ -62,7 +62,7 @@ def made(folder: Path, address: str) -> Path:
         "sample": 0.0,
         "storage": {"posts": f"s3://{s3.BUCKET}/{folder.name}", "options": options(address)},
     }
-    create(folder / "home", "health", Settings.of(values), created_by="ann")
+    create(folder / "home", "health", MonitorSettings.of(values), created_by="ann")
     return folder / "home"
 
 

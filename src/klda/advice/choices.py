@@ -99,7 +99,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Selection:
+class ChosenList:
     """The list at one setting of the dial."""
 
     novelty: float
@@ -140,7 +140,7 @@ class Outlook:
     """Its keywords that no known post has."""
 
 
-def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> Selection:
+def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> ChosenList:
     """The best list at a setting of the dial, 0 (close relatives) to 1 (new words); with another budget, if given."""
     if not 0 <= novelty <= 1:
         raise SettingError(f"novelty must lie between 0 and 1, got {novelty}")
@@ -150,7 +150,7 @@ def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> 
     score = choices.scores.score(chosen)
     wanted, current = choices.keywords(chosen), choices.keywords(choices.current)
     said = explained(choices.findings, choices.scores, limits, chosen)
-    return Selection(
+    return ChosenList(
         novelty=novelty,
         keep=wanted & current,
         add=wanted - current,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Replay:
+class OpenReplay:
     """An archive that is ready to be replayed, and the folder in which everything about it is kept."""
 
     folder: Path
@@ -51,7 +51,7 @@ def open_replay(
     work: Path | None,
     training: Path | None,
     progress: Progress,
-) -> Replay:
+) -> OpenReplay:
     """The archive in these files, prepared once and kept under `work` or in the user's cache."""
     from klda.cli.inputs import Reading
     from klda.cli.languages import tell_language
@@ -70,7 +70,7 @@ def open_replay(
         learn_from = str(_prepared(folder / name, [training], subjects, originals, window, text, progress))
     archive = Archive(load_corpus(corpus))
     tell_language(archive.corpus.posts, language)
-    return Replay(folder, archive, corpus, learn_from)
+    return OpenReplay(folder, archive, corpus, learn_from)
 
 
 def _prepared(

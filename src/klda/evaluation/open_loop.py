@@ -24,7 +24,7 @@ from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.metrics import Agreement, keyword_level, set_level
 from klda.evaluation.subjects import Subject
-from klda.evaluation.truth import Ranking, Reading, Truth, TruthSettings, raw_ranking, top_lists
+from klda.evaluation.truth import Ranking, Truth, TruthReading, TruthSettings, raw_ranking, top_lists
 from klda.text.corpus import Corpus
 from klda.text.recode import recoded
 from klda.types import KeywordSet
@@ -193,7 +193,7 @@ def _per_keyword(answer: PolicyAnswer, true: Ranking, top: int) -> Mapping[str, 
     return proposed if isinstance(proposed, Mapping) else dict.fromkeys(true, proposed)
 
 
-def ceiling(reading: Reading, top: int) -> float:
+def ceiling(reading: TruthReading, top: int) -> float:
     """How far the truth agrees with itself: accuracy of one half's lists against the other's, both ways."""
     one, other = (top_lists(half, top) for half in reading.halves)
     ways: list[Agreement] = [set_level(one, other), set_level(other, one)]

@@ -32,7 +32,7 @@ Ranking = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Reading:
+class TruthReading:
     """One reading of a window: on all of it, and on two disjoint halves."""
 
     whole: Ranking
@@ -43,8 +43,8 @@ class Reading:
 class Truth:
     """Both readings of a test window."""
 
-    raw: Reading
-    corrected: Reading
+    raw: TruthReading
+    corrected: TruthReading
     n_eligible: int
     """Candidates that are frequent enough to be chosen."""
 
@@ -74,8 +74,8 @@ def measure_truth(
     corrected = [corrected_ranking(part, current, settings, generator) for part in parts]
     shares = _shares(test)
     return Truth(
-        Reading(raw[0], (raw[1], raw[2])),
-        Reading(corrected[0], (corrected[1], corrected[2])),
+        TruthReading(raw[0], (raw[1], raw[2])),
+        TruthReading(corrected[0], (corrected[1], corrected[2])),
         n_eligible=int((shares > settings.min_frequency).sum()),
     )
 

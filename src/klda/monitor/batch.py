@@ -18,7 +18,7 @@ IDLE_SECONDS = 60.0
 
 
 @dataclass
-class Batch:
+class PostBatch:
     """Posts, samples, deletions and gaps since the last commit, and the cursor after them."""
 
     cursor: str | None = None

@@ -28,7 +28,7 @@ from klda.advice.topics import Topics
 from klda.advice.volume import Seen
 from klda.errors import DataError, FormatError, KldaError
 from klda.monitor.monitor import Monitor
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.monitor.training_data import Learning, learning
 from klda.store import SavedProposal
 from klda.types import Estimate, Keyword, KeywordSet, silent
@@ -38,7 +38,7 @@ KEPT = 12
 """Proposals whose choices are kept; older ones are decided long since."""
 
 
-def choices_of(proposal: Proposal, known: Learning, settings: Settings) -> Choices | None:
+def choices_of(proposal: Proposal, known: Learning, settings: MonitorSettings) -> Choices | None:
     """What a proposal was chosen from, with topics; None where nothing can be weighed.
 
     Another policy than `klda` leaves no choices; what its candidates would bring is then weighed as `klda` does.
@@ -72,7 +72,7 @@ def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choice
     return choices if proposal.window is None else replace(choices, ask=ask)
 
 
-def _situation(proposal: Proposal, known: Learning, settings: Settings, candidates: KeywordSet) -> Situation:
+def _situation(proposal: Proposal, known: Learning, settings: MonitorSettings, candidates: KeywordSet) -> Situation:
     """What the policy `klda` would know, choosing among these candidates alone."""
     return Situation(
         history=known.corpus,

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from klda.errors import KldaError, SettingError, SourceError
-from klda.monitor.batch import Batch
+from klda.monitor.batch import PostBatch
 from klda.monitor.filter_sync import REFUSED, TAKEN, followed, refusal
 from klda.monitor.memory import give_back
 from klda.monitor.monitor import Monitor
@@ -75,7 +75,7 @@ class Collector:
         self._progress = progress
         position = self._store.position(source.name)
         self._number = position.batch if position else 0
-        self._batch = Batch(position.cursor or None if position else None)
+        self._batch = PostBatch(position.cursor or None if position else None)
         self._looked = self._swept = self._again = time.monotonic()
         self._following: asyncio.Task[None] | None = None
         self._refused: KeywordSet | None = None
@@ -182,7 +182,7 @@ class Collector:
         )
         records.volume.catch_up(self._store)
         self._number += 1
-        self._batch = Batch(batch.cursor)
+        self._batch = PostBatch(batch.cursor)
         self.counts.batches += 1
         self.counts.stored += appended.posts
         self.counts.duplicates += appended.duplicates

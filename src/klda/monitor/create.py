@@ -13,7 +13,7 @@ from typing import Any
 from klda.errors import DataError, InputError, KldaError
 from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.rules import check_rules
-from klda.monitor.settings import Settings, resolved
+from klda.monitor.settings import MonitorSettings, resolved
 from klda.store import MonitorFolder, create_monitor
 from klda.store.sql.records import now
 from klda.streams import Received, Source, source_of
@@ -21,7 +21,7 @@ from klda.text.matching import Matcher
 
 
 def create(
-    home: Path, name: str, settings: Settings, *, created_by: str, clock: Callable[[], datetime] = now
+    home: Path, name: str, settings: MonitorSettings, *, created_by: str, clock: Callable[[], datetime] = now
 ) -> MonitorFolder:
     """The folder of a new monitor; its first keywords hold from now on, or from the first window that is replayed.
 
@@ -29,7 +29,7 @@ def create(
     >>> from klda.monitor.monitor import opened
     >>> text = 'subject = "health"\\nkeywords = ["health", "drug"]\\nsource = "jetstream"'
     >>> with tempfile.TemporaryDirectory() as home:
-    ...     folder = create(Path(home), "health", Settings.parse(text), created_by="ann")
+    ...     folder = create(Path(home), "health", MonitorSettings.parse(text), created_by="ann")
     ...     with opened(Path(home), "health") as monitor:
     ...         monitor.records.keywords.active().texts
     ('health', 'drug')

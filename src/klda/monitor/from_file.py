@@ -16,7 +16,7 @@ from klda.monitor.create import begin
 from klda.monitor.delete import remove
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import MADE, Monitor, with_records
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.monitor.uploads import Preview, discard, file_of, preview
 from klda.posts.reader import read_posts
 from klda.store import MonitorFolder, create_monitor
@@ -27,10 +27,10 @@ SAMPLED = 200_000
 """Posts of a file that are kept whatever they say: a file, unlike a stream, can show all that its keywords miss."""
 
 
-def settings_for(seen: Preview, values: Mapping[str, Any]) -> Settings:
+def settings_for(seen: Preview, values: Mapping[str, Any]) -> MonitorSettings:
     """The settings of a monitor that is made of an upload; `source` and `sample` follow from it."""
     own = {"source": "replay:posts", "sample": round(min(1.0, SAMPLED / seen.posts), 4)}
-    return Settings.of(dict(values) | own, "the form")
+    return MonitorSettings.of(dict(values) | own, "the form")
 
 
 def create_from_upload(

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from klda.errors import SettingError
-from klda.monitor.settings import Settings, from_environment, resolved
+from klda.monitor.settings import MonitorSettings, from_environment, resolved
 from klda.posts.schema import PostTable
 from klda.store import MonitorFolder, PostStore, Records, open_monitor
 from klda.store.sql.records import now
@@ -27,7 +27,7 @@ class Monitor:
     """What every use case works on."""
 
     folder: MonitorFolder
-    settings: Settings
+    settings: MonitorSettings
     records: Records
     clock: Callable[[], datetime] = now
 
@@ -79,13 +79,15 @@ def opened(home: Path | str, name: str, *, clock: Callable[[], datetime] = now) 
 @contextmanager
 def opened_in(folder: MonitorFolder, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
     """The monitor in a folder, for as long as the block lasts; SettingError where a setting that lasts was changed."""
-    with with_records(folder, Settings.load(folder.settings), clock) as monitor:
+    with with_records(folder, MonitorSettings.load(folder.settings), clock) as monitor:
         _check_lasting(monitor)
         yield monitor
 
 
 @contextmanager
-def with_records(folder: MonitorFolder, settings: Settings, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
+def with_records(
+    folder: MonitorFolder, settings: MonitorSettings, clock: Callable[[], datetime] = now
+) -> Iterator[Monitor]:
     """A monitor with these settings, for as long as the block lasts; for whoever makes it."""
     address = settings.storage.database
     records = folder.records(None if address is None else from_environment(address), clock=clock)

@@ -16,7 +16,7 @@ from klda.monitor.jobs import recorded
 from klda.monitor.models import RecordedKLDA, earlier_model, keep_model
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import check_rules
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.monitor.training_data import learning
 from klda.policies.recommend import recommend
 from klda.policies.registry import policy as policy_named
@@ -96,7 +96,7 @@ def _policy(monitor: Monitor, last: Window) -> Policy:
     return policy_named(settings.policy, **(given | settings.policy_settings))
 
 
-def _not_for_its_platform(settings: Settings, keywords: KeywordSet) -> tuple[str, ...]:
+def _not_for_its_platform(settings: MonitorSettings, keywords: KeywordSet) -> tuple[str, ...]:
     """Why the platform could not take a list, as a flag; none where it can, and of an empty list, which has its own."""
     try:
         if keywords:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from klda.errors import SettingError
 from klda.monitor.monitor import Monitor
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.streams.platform_rules import PLATFORMS, Platform, Rules, hashtags, platform_rules
 from klda.types import KeywordSet
 
@@ -23,7 +23,7 @@ def rules(monitor: Monitor, platform: Platform | None = None, proposal: str | No
     return platform_rules(wanted, chosen, current=active, adjacent=adjacent, owner=monitor.name)
 
 
-def check_rules(settings: Settings, keywords: KeywordSet) -> None:
+def check_rules(settings: MonitorSettings, keywords: KeywordSet) -> None:
     """Refuses a list that the platform could not take; where everything arrives and the filter is ours, none."""
     source = settings.source_table()
     if source["kind"] == "x":

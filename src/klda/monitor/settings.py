@@ -25,7 +25,7 @@ Approval = Literal["manual", "auto"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 LASTING = ("window", "zone", "sample", "pseudonymise")
-"""Settings that hold for as long as a monitor lives: what it stored is cut, weighed and found again by them."""
+"""MonitorSettings that hold for as long as a monitor lives: what it stored is cut, weighed and found again by them."""
 EVENT_TIME = ("replay",)
 """Kinds of source that play the past again: their windows end by the times of the posts, not by the clock."""
 _PATHS = {"replay": "posts", "folder": "path", "jetstream": "dictionary"}
@@ -107,12 +107,12 @@ class StorageSettings(_Table):
     """Address of a PostgreSQL."""
 
 
-class Settings(_Table):
+class MonitorSettings(_Table):
     """What a monitor watches, and how.
 
-    >>> Settings.parse('subject = "health"\\nkeywords = ["health"]\\nsource = "jetstream"').window
+    >>> MonitorSettings.parse('subject = "health"\\nkeywords = ["health"]\\nsource = "jetstream"').window
     '7d'
-    >>> Settings.parse('subject = "health"\\nkeywords = []\\nsource = "jetstream"')
+    >>> MonitorSettings.parse('subject = "health"\\nkeywords = []\\nsource = "jetstream"')
     Traceback (most recent call last):
     klda.errors.SettingError: klda.toml: keywords: Tuple should have at least 1 item after validation, not 0 (given: [])
     """
@@ -155,7 +155,7 @@ class Settings(_Table):
     storage: StorageSettings = StorageSettings()
 
     @classmethod
-    def of(cls, values: Mapping[str, Any], name: str = "klda.toml") -> Settings:
+    def of(cls, values: Mapping[str, Any], name: str = "klda.toml") -> MonitorSettings:
         """The settings in plain data; errors call it by `name`."""
         try:
             settings = cls.model_validate(dict(values))
@@ -171,7 +171,7 @@ class Settings(_Table):
         return settings
 
     @classmethod
-    def parse(cls, text: str, name: str = "klda.toml") -> Settings:
+    def parse(cls, text: str, name: str = "klda.toml") -> MonitorSettings:
         """The settings in the text of a `klda.toml`."""
         try:
             return cls.of(tomllib.loads(text), name)
@@ -179,7 +179,7 @@ class Settings(_Table):
             raise SettingError(f"{name}: not TOML ({error}); correct that line") from error
 
     @classmethod
-    def load(cls, path: Path) -> Settings:
+    def load(cls, path: Path) -> MonitorSettings:
         """The settings in a file."""
         try:
             return cls.parse(path.read_text(encoding="utf-8"), str(path))
@@ -215,7 +215,7 @@ class Settings(_Table):
         """The source as `source_of` takes it; X's own rules match phrases as we do, and say whose they are."""
         return {"adjacent": self.adjacent, "owner": owner, **self.source} if self.source["kind"] == "x" else self.source
 
-    def with_absolute_paths(self) -> Settings:
+    def with_absolute_paths(self) -> MonitorSettings:
         """The same settings with files named from the root, so that they hold wherever a command is run."""
         name = _PATHS.get(self.source["kind"])
         found = {key: value for key, value in self.source.items() if value and key in (name, "address")}
@@ -255,7 +255,7 @@ def _first_problem(error: ValidationError) -> str:
     field = ".".join(str(part) for part in found["loc"]) or "the file"
     message = str(found["msg"]).removeprefix("Value error, ")
     if found["type"] == "extra_forbidden":
-        known = f"; there are {', '.join(Settings.model_fields)}" if len(found["loc"]) == 1 else ""
+        known = f"; there are {', '.join(MonitorSettings.model_fields)}" if len(found["loc"]) == 1 else ""
         return f"{field}: there is no such setting{known}"
     secret = field.startswith("storage") or (isinstance(found["input"], dict) and "options" in found["input"])
     given = "" if secret or found["type"] == "missing" else f" (given: {found['input']!r})"

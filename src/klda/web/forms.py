@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from klda.errors import KldaError
-from klda.monitor.settings import Approval, Settings
+from klda.monitor.settings import Approval, MonitorSettings
 from klda.streams.addresses import Resolve, resolved
 from klda.text.matching import Matcher
 from klda.text.windows import parse_length
@@ -148,14 +148,14 @@ def in_words(errors: list[Any]) -> dict[str, str]:
     return found
 
 
-def settings_of(form: MonitorForm, *, private: bool, resolve: Resolve = resolved) -> Settings:
+def settings_of(form: MonitorForm, *, private: bool, resolve: Resolve = resolved) -> MonitorSettings:
     """The settings of the monitor that a form describes; `WrongFields` where its source may not be used."""
     try:
         source = source_from_form(form.kind, form.address, form.topic, private=private, resolve=resolve)
     except KldaError as error:
         raise WrongFields({"topic" if "topic" in str(error) else "address": str(error)}) from error
     try:
-        return Settings.of(form.values() | {"source": source, "approval": form.approval}, "the form")
+        return MonitorSettings.of(form.values() | {"source": source, "approval": form.approval}, "the form")
     except KldaError as error:
         raise WrongFields({"form": str(error)}) from error
 

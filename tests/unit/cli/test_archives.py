@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from klda.cli.archives import Replay, open_replay
+from klda.cli.archives import OpenReplay, open_replay
 from klda.cli.inputs import Reading
 from klda.errors import SettingError
 from klda.evaluation.backtest import BacktestSettings, tasks
@@ -36,8 +36,8 @@ def posts(later: int) -> list[Post]:
 
 
 @pytest.fixture
-def replayed(tmp_path: Path) -> Callable[..., Replay]:
-    def open_it(later: int = 0, language: str = "en") -> Replay:
+def replayed(tmp_path: Path) -> Callable[..., OpenReplay]:
+    def open_it(later: int = 0, language: str = "en") -> OpenReplay:
         file = write(PostTable.of(posts(later)), tmp_path / f"{later}.parquet")
         work = tmp_path / "work"
         reading = Reading({})
@@ -50,7 +50,7 @@ def replayed(tmp_path: Path) -> Callable[..., Replay]:
 
 @pytest.mark.parametrize("later", [0, 6])
 def test_a_replay_knows_rare_words_whether_or_not_they_will_be_frequent(
-    replayed: Callable[..., Replay], later: int
+    replayed: Callable[..., OpenReplay], later: int
 ) -> None:
     archive = replayed(later).archive
     week = archive.collect(0, HEALTH.keywords)
@@ -59,14 +59,14 @@ def test_a_replay_knows_rare_words_whether_or_not_they_will_be_frequent(
 
 
 def test_an_archive_is_read_in_its_language_and_kept_apart_from_other_readings(
-    replayed: Callable[..., Replay],
+    replayed: Callable[..., OpenReplay],
 ) -> None:
     english, german = replayed(), replayed(language="de")
     assert [replay.archive.corpus.settings.language for replay in (english, german)] == ["en", "de"]
     assert english.folder != german.folder
 
 
-def test_the_test_window_that_is_named_is_the_one_without_enough_history(replayed: Callable[..., Replay]) -> None:
+def test_the_test_window_that_is_named_is_the_one_without_enough_history(replayed: Callable[..., OpenReplay]) -> None:
     replay, settings = replayed(), BacktestSettings(policies=("random",), weeks=2)
     with pytest.raises(
         SettingError, match=r"^2024-01-08: .* needs 2 windows before it, this one has 1 .*--weeks.*--test-weeks"

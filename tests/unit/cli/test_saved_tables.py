@@ -19,7 +19,7 @@ from klda.monitor.collect import collect
 from klda.monitor.create import create
 from klda.monitor.monitor import opened
 from klda.monitor.propose import propose
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.simulation import World, write
 
 
@@ -34,7 +34,7 @@ def posts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home(posts: Path) -> Path:
     folder = posts.parent / "home"
     values: dict[str, Any] = {"subject": "health", "keywords": ["health", "hospital"], "policy": "counting"}
-    create(folder, "health", Settings.of(values | {"source": f"replay:{posts}"}), created_by="ann")
+    create(folder, "health", MonitorSettings.of(values | {"source": f"replay:{posts}"}), created_by="ann")
     with opened(folder, "health") as monitor:
         asyncio.run(collect(monitor, asyncio.Event()))
         propose(monitor)

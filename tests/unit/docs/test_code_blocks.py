@@ -21,7 +21,7 @@ from docs.printed import PAGES as PRINTED
 from docs.printed import printed
 from klda.cli.app import app
 from klda.evaluation.subjects import load_subjects
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.simulation import World, write
 from tests.unit.docs.pages import HISTORY, PAGES, ROOT, blocks, name_of
 
@@ -120,7 +120,7 @@ def test_settings_of_monitors_hold():
     for page in PAGES:
         for language, code in blocks(page):
             if language == "toml" and "keywords" in code and "[[subjects]]" not in code:
-                assert Settings.of(tomllib.loads(code)), name_of(page)
+                assert MonitorSettings.of(tomllib.loads(code)), name_of(page)
 
 
 def test_files_of_subjects_hold(tmp_path: Path):

@@ -14,7 +14,7 @@ from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_ca
 from klda.evaluation.open_loop import LAST_TRUTH, last_truth, score
 from klda.evaluation.oracle import best_keywords
 from klda.evaluation.summary import closed_summary, open_summary
-from klda.evaluation.truth import Reading, Truth, TruthSettings, measure_truth, raw_ranking
+from klda.evaluation.truth import Truth, TruthReading, TruthSettings, measure_truth, raw_ranking
 from klda.policies.registry import policy
 from klda.text.corpus import Corpus
 from klda.text.storage import save_corpus
@@ -61,7 +61,7 @@ def test_every_case_is_run_and_summed_up(archive, corpus_folder, health, tmp_pat
 
 def test_long_lists_are_held_against_a_truth_as_long(archive, corpus_folder, health, tmp_path, monkeypatch):
     def measure(test, current, *, generator):
-        reading = Reading(dict.fromkeys(current.texts, test.candidates.texts), halves=({}, {}))
+        reading = TruthReading(dict.fromkeys(current.texts, test.candidates.texts), halves=({}, {}))
         return Truth(reading, reading, n_eligible=len(test.candidates))
 
     monkeypatch.setattr(module, "measure_truth", measure)

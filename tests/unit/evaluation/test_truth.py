@@ -5,7 +5,7 @@ import pytest
 
 from klda.evaluation import truth as module
 from klda.evaluation.open_loop import ceiling
-from klda.evaluation.truth import Reading, TruthSettings, corrected_ranking, measure_truth, raw_ranking
+from klda.evaluation.truth import TruthReading, TruthSettings, corrected_ranking, measure_truth, raw_ranking
 from klda.model.lda import mean_word_distribution
 from klda.types import KeywordSet
 
@@ -116,10 +116,10 @@ def test_the_same_seed_gives_the_same_truth(test_week):
 
 def test_the_ceiling_is_one_when_the_halves_agree_and_nought_when_they_share_nothing():
     lists = {"a": ("x", "y", "z")}
-    assert ceiling(Reading(lists, (lists, lists)), 2) == 1.0
-    assert ceiling(Reading(lists, (lists, {"a": ("u", "v")})), 2) == 0.0
+    assert ceiling(TruthReading(lists, (lists, lists)), 2) == 1.0
+    assert ceiling(TruthReading(lists, (lists, {"a": ("u", "v")})), 2) == 0.0
 
 
 def test_the_ceiling_is_the_mean_of_both_ways():
     halves = {"a": ("x", "y", "z")}, {"a": ("x",)}
-    assert ceiling(Reading({}, halves), 3) == pytest.approx((1 / 3 + 1) / 2)
+    assert ceiling(TruthReading({}, halves), 3) == pytest.approx((1 / 3 + 1) / 2)

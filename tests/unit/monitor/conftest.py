@@ -17,7 +17,7 @@ from klda.monitor.collect import Collector, Counts, collect
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.propose import propose
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.posts.formats.outcome import Row
 from klda.simulation import World, write
 from klda.streams import Burst, Event, Health, Received
@@ -100,7 +100,7 @@ def make(tmp_path: Path) -> Make:
     ) -> AbstractContextManager[Monitor]:
         file = write_posts(tmp_path / "posts.jsonl", rows)
         values = {"subject": "health", "keywords": ["hospital", "doctor"], "source": f"replay:{file}"}
-        create(tmp_path / "home", "health", Settings.of(values | settings), created_by="ann")
+        create(tmp_path / "home", "health", MonitorSettings.of(values | settings), created_by="ann")
         return opened(tmp_path / "home", "health", **({} if clock is None else {"clock": clock}))
 
     return make_one

@@ -12,7 +12,7 @@ from klda.monitor.create import create
 from klda.monitor.decide import AUTOMATIC, activate, activate_pending, approve, approve_automatically, edit, reject
 from klda.monitor.monitor import Monitor
 from klda.monitor.rules import rules
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.types import KeywordSet
 from tests.unit.monitor.conftest import Make
 
@@ -101,7 +101,7 @@ def test_a_list_that_the_platform_cannot_take_is_refused_before_it_is_stored(
         assert monitor.records.keywords.active().texts == ("ward",)
     values = {"subject": "discs", "keywords": [refused], "source": source}
     with pytest.raises(SettingError, match=why):
-        create(tmp_path / "home", "discs", Settings.of(values), created_by="ann")
+        create(tmp_path / "home", "discs", MonitorSettings.of(values), created_by="ann")
     assert not (tmp_path / "home" / "discs").exists()
 
 

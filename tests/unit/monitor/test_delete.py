@@ -13,7 +13,7 @@ from klda.monitor.create import create
 from klda.monitor.delete import delete
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.propose import propose
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.store import Records, list_monitors
 from tests.unit.monitor.conftest import Make, weeks
 
@@ -23,7 +23,7 @@ def test_nothing_is_left_of_a_monitor_and_others_are_as_they_were(make: Make, tm
     storage = {"database": database, "posts": str(tmp_path / "elsewhere")}
     home = tmp_path / "home"
     other = {"subject": "x", "keywords": ["x"], "source": "jetstream", "storage": {"database": database}}
-    create(home, "other", Settings.of(other), created_by="ann")
+    create(home, "other", MonitorSettings.of(other), created_by="ann")
     with make(weeks(3), policy="counting", storage=storage) as monitor:
         asyncio.run(collect(monitor, asyncio.Event()))
         propose(monitor)

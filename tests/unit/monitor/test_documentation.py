@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from klda.cli.monitor import monitor
-from klda.monitor.settings import BudgetSettings, CandidateSettings, Settings, StorageSettings
+from klda.monitor.settings import BudgetSettings, CandidateSettings, MonitorSettings, StorageSettings
 from klda.streams import SOURCES
 
 NOT_FOR_SETTINGS = {"backoff", "adjacent", "owner"}
@@ -16,7 +16,7 @@ PAGE = (DOCS / "reference" / "monitor-settings.md").read_text(encoding="utf-8")
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    for name, field in Settings.model_fields.items():
+    for name, field in MonitorSettings.model_fields.items():
         line = re.search(rf"^\| `{name}` \|.*$", PAGE, re.MULTILINE)
         assert line, f"{name} is not documented"
         default = field.default
@@ -47,7 +47,7 @@ def test_every_option_of_a_source_is_documented_with_its_default() -> None:
 
 def test_the_example_settings_hold() -> None:
     for example in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL):
-        assert Settings.of(tomllib.loads(example)).approval == "auto"
+        assert MonitorSettings.of(tomllib.loads(example)).approval == "auto"
 
 
 def test_every_command_is_mentioned() -> None:

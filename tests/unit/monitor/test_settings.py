@@ -6,7 +6,7 @@ import pytest
 
 from klda.errors import SettingError
 from klda.monitor.monitor import opened
-from klda.monitor.settings import Settings, from_environment, resolved
+from klda.monitor.settings import MonitorSettings, from_environment, resolved
 from klda.streams import source_of
 from tests.unit.monitor.conftest import Make
 
@@ -14,7 +14,7 @@ SMALL = {"subject": "health", "keywords": ["health", "drug"], "source": "jetstre
 
 
 def test_settings_are_the_same_after_a_round_trip_through_toml() -> None:
-    settings = Settings.of(
+    settings = MonitorSettings.of(
         SMALL
         | {
             "source": {"kind": "mastodon", "server": "https://example.org", "timeline": "hashtag"},
@@ -26,7 +26,7 @@ def test_settings_are_the_same_after_a_round_trip_through_toml() -> None:
             "retention": "180d",
         }
     )
-    assert Settings.parse(settings.to_toml()) == settings
+    assert MonitorSettings.parse(settings.to_toml()) == settings
 
 
 @pytest.mark.parametrize(
@@ -51,31 +51,33 @@ def test_settings_are_the_same_after_a_round_trip_through_toml() -> None:
 )
 def test_a_wrong_setting_is_named(change: dict[str, object], message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        Settings.of(SMALL | change)
+        MonitorSettings.of(SMALL | change)
 
 
 def test_a_missing_setting_is_named() -> None:
     with pytest.raises(SettingError, match="source: Field required"):
-        Settings.of({"subject": "health", "keywords": ["a"]})
+        MonitorSettings.of({"subject": "health", "keywords": ["a"]})
 
 
 def test_a_misspelt_setting_is_named_before_the_one_it_was_meant_to_be() -> None:
     with pytest.raises(SettingError, match="keyword: there is no such setting; there are subject, keywords"):
-        Settings.of({"subject": "health", "keyword": ["a"], "source": "jetstream"})
+        MonitorSettings.of({"subject": "health", "keyword": ["a"], "source": "jetstream"})
 
 
 def test_what_is_not_toml_is_said_with_its_line() -> None:
     with pytest.raises(SettingError, match=r"there\.toml: not TOML .*line 2"):
-        Settings.parse("a = 1\nb = ?", "there.toml")
+        MonitorSettings.parse("a = 1\nb = ?", "there.toml")
     with pytest.raises(SettingError, match=r"no\.toml: cannot be read"):
-        Settings.load(Path("no.toml"))
+        MonitorSettings.load(Path("no.toml"))
 
 
 def test_the_address_of_the_database_never_shows_in_an_error() -> None:
     with pytest.raises(SettingError) as caught:
-        Settings.of(SMALL | {"storage": {"database": ["postgresql://ann:hunter2@host/db"]}})
+        MonitorSettings.of(SMALL | {"storage": {"database": ["postgresql://ann:hunter2@host/db"]}})
     assert "hunter2" not in str(caught.value)
-    assert "hunter2" not in repr(Settings.of(SMALL | {"storage": {"database": "postgresql://ann:hunter2@host/db"}}))
+    assert "hunter2" not in repr(
+        MonitorSettings.of(SMALL | {"storage": {"database": "postgresql://ann:hunter2@host/db"}})
+    )
 
 
 def test_secrets_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,18 +91,20 @@ def test_secrets_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
 def test_a_source_has_its_address_and_all_its_options() -> None:
     plain = SMALL | {"adjacent": True}
     given = {"kind": "mastodon", "address": "https://a.org", "timeline": "hashtag"}
-    mastodon = source_of(Settings.of(plain | {"source": given}).source_table())
+    mastodon = source_of(MonitorSettings.of(plain | {"source": given}).source_table())
     assert (mastodon.name, mastodon.unfiltered) == ("mastodon a.org", False)
-    assert Settings.of(plain | {"source": "x"}).source_table()["adjacent"], "X's rules match phrases as the filter does"
-    assert Settings.of(plain | {"source": "jetstream"}).source_table() == {"kind": "jetstream"}
+    assert MonitorSettings.of(plain | {"source": "x"}).source_table()["adjacent"], (
+        "X's rules match phrases as the filter does"
+    )
+    assert MonitorSettings.of(plain | {"source": "jetstream"}).source_table() == {"kind": "jetstream"}
 
 
 def test_files_are_named_from_the_root() -> None:
-    here = Settings.of(SMALL | {"source": "replay:posts.parquet"}).with_absolute_paths()
+    here = MonitorSettings.of(SMALL | {"source": "replay:posts.parquet"}).with_absolute_paths()
     assert here.source["address"] == str(Path("posts.parquet").absolute())
-    several = Settings.of(SMALL | {"source": {"kind": "replay", "posts": ["a", "b"]}}).with_absolute_paths()
+    several = MonitorSettings.of(SMALL | {"source": {"kind": "replay", "posts": ["a", "b"]}}).with_absolute_paths()
     assert several.source["posts"] == [str(Path("a").absolute()), str(Path("b").absolute())]
-    stream = Settings.of(SMALL | {"source": "jetstream:wss://host"}).with_absolute_paths()
+    stream = MonitorSettings.of(SMALL | {"source": "jetstream:wss://host"}).with_absolute_paths()
     assert stream.source["address"] == "wss://host"
 
 
@@ -110,9 +114,9 @@ def test_a_secret_of_the_object_storage_must_come_from_the_environment() -> None
         return {"subject": "s", "keywords": ["k"], "source": "jetstream", "storage": {"options": options}}
 
     with pytest.raises(SettingError, match="aws_secret_access_key must not lie in a file") as failure:
-        Settings.of(storage("hush-hush"))
+        MonitorSettings.of(storage("hush-hush"))
     assert "hush-hush" not in str(failure.value)
-    settings = Settings.of(storage("env:MY_SECRET"))
+    settings = MonitorSettings.of(storage("env:MY_SECRET"))
     assert settings.storage.options["aws_secret_access_key"] == "env:MY_SECRET"
 
 
@@ -135,9 +139,11 @@ KAFKA = {"subject": "x", "keywords": ["x"], "source": {"kind": "kafka", "options
 
 def test_a_password_of_a_source_comes_from_the_environment_and_is_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingError, match=r'"sasl\.password" = "env:SASL_PASSWORD"') as refused:
-        Settings.of(KAFKA)
+        MonitorSettings.of(KAFKA)
     assert "hunter2" not in str(refused.value)
-    wanted = Settings.of(KAFKA | {"source": {"kind": "kafka", "options": {"sasl.password": "env:SASL_PASSWORD"}}})
+    wanted = MonitorSettings.of(
+        KAFKA | {"source": {"kind": "kafka", "options": {"sasl.password": "env:SASL_PASSWORD"}}}
+    )
     with pytest.raises(SettingError, match="no variable SASL_PASSWORD"):
         resolved(wanted.source_table())
     monkeypatch.setenv("SASL_PASSWORD", "hunter2")

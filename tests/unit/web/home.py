@@ -13,7 +13,7 @@ from klda.advice.proposal import Proposal
 from klda.monitor.close import close
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.monitor.topics import learn_topics
 from klda.posts.schema import to_batch
 from klda.store import RecordedGap
@@ -35,7 +35,7 @@ def make_home(home: Path, attacks: Sequence[str] = ()) -> Path:
     evil = _evil(attacks)
     values = {"subject": evil("health"), "keywords": ["hospital", "doctor"], "source": "jetstream", "sample": 0.0}
     values |= {"budget": {"max_keywords": 10}}
-    create(home, "health", Settings.of(values), created_by="ann", clock=lambda: MONDAY)
+    create(home, "health", MonitorSettings.of(values), created_by="ann", clock=lambda: MONDAY)
     with opened(home, "health", clock=lambda: NOW) as monitor:
         _collect(monitor, evil)
         _decide(monitor, evil)
@@ -44,7 +44,7 @@ def make_home(home: Path, attacks: Sequence[str] = ()) -> Path:
         _jobs(monitor, evil)
         monitor.records.journal.add_gap(RecordedGap("jetstream", MONDAY, MONDAY + timedelta(hours=3), evil("asleep")))
     quiet = {"subject": "nothing yet", "keywords": ["quiet"], "source": "jetstream"}
-    create(home, "quiet", Settings.of(quiet), created_by="ann")
+    create(home, "quiet", MonitorSettings.of(quiet), created_by="ann")
     return home
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from klda.monitor.create import create
 from klda.monitor.monitor import opened
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.store import MonitorFolder
 from tests.unit.web.conftest import Browser
 
@@ -16,7 +16,7 @@ PATH = "/monitors/flu/delete"
 
 def _made(browse: Callable[..., Browser], home: Path) -> Browser:
     values = {"subject": "flu", "keywords": ["flu"], "source": "jetstream"}
-    create(home, "flu", Settings.of(values), created_by="ann")
+    create(home, "flu", MonitorSettings.of(values), created_by="ann")
     browser = browse()
     assert PATH in browser.get("/monitors/flu").text
     return browser
@@ -45,7 +45,7 @@ def test_a_name_is_free_again_and_its_new_monitor_knows_nothing_of_the_old(
     assert browser.ask("DELETE", "/api/v1/monitors/flu", headers=headers).status_code == 204
     assert browser.ask("DELETE", "/api/v1/monitors/flu", headers=headers).status_code == 404
     values = {"subject": "other", "keywords": ["fever"], "source": "jetstream"}
-    create(tmp_path / "home", "flu", Settings.of(values), created_by="bob")
+    create(tmp_path / "home", "flu", MonitorSettings.of(values), created_by="bob")
     assert browser.get("/api/v1/monitors/flu").json()["keywords"] == ["fever"]
 
 

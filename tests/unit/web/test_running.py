@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from klda.monitor.create import create
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.store import MonitorFolder
 from klda.web.actions import _started
 from klda.web.live import Live
@@ -25,7 +25,7 @@ def test_collecting_that_fails_says_why_until_it_is_begun_again(browse: Callable
     browser, inbox = browse(), tmp_path / "inbox"
     inbox.mkdir()
     values = {"subject": "flu", "keywords": ["flu"], "source": f"folder:{inbox}"}
-    create(tmp_path / "home", "flu", Settings.of(values), created_by="ann")
+    create(tmp_path / "home", "flu", MonitorSettings.of(values), created_by="ann")
     inbox.rmdir()
     assert browser.post("/monitors/flu/run").status_code == 303
     failure = MonitorFolder(tmp_path / "home" / "flu").failure
@@ -51,7 +51,7 @@ def test_a_monitor_is_started_and_stopped_from_its_page(browse: Callable[..., Br
     browser = browse()
     (tmp_path / "inbox").mkdir()
     values = {"subject": "flu", "keywords": ["flu"], "source": f"folder:{tmp_path / 'inbox'}"}
-    create(tmp_path / "home", "flu", Settings.of(values), created_by="ann")
+    create(tmp_path / "home", "flu", MonitorSettings.of(values), created_by="ann")
     monitor = browser.app.state.studio.monitor("flu")
     assert "Start collecting" in browser.get("/monitors/flu").text
     assert browser.post("/monitors/flu/run").status_code == 303

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from klda.monitor.create import create
-from klda.monitor.settings import Settings
+from klda.monitor.settings import MonitorSettings
 from klda.store import create_monitor
 from klda.web import studio
 from tests.unit.web.conftest import Browse, Browser
@@ -23,7 +23,7 @@ PATHS = ["/", "/jobs", "/jobs/list", "/metrics", "/api/v1/monitors", "/api/v1/jo
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A home with a monitor that can be read."""
-    create(tmp_path / "home", "flu", Settings.of(SETTINGS), created_by="ann")
+    create(tmp_path / "home", "flu", MonitorSettings.of(SETTINGS), created_by="ann")
     return tmp_path / "home"
 
 
@@ -55,7 +55,7 @@ def database(*, answers: bool) -> Iterator[tuple[str, list[socket.socket]]]:
 
 
 def keep_records_at(home: Path, name: str, address: str) -> None:
-    create_monitor(home, name, Settings.of(SETTINGS | {"storage": {"database": address}}).to_toml())
+    create_monitor(home, name, MonitorSettings.of(SETTINGS | {"storage": {"database": address}}).to_toml())
 
 
 def assert_unreadable(browser: Browser, name: str, why: str) -> None:
@@ -82,12 +82,12 @@ def test_broken_settings_hide_no_other_monitor(home: Path, browse: Browse) -> No
     browser = browse()
     assert_unreadable(browser, "broken", "klda.toml: not TOML")
     assert browser.get("/monitors/broken").status_code == 422
-    (home / "broken" / "klda.toml").write_text(Settings.of(SETTINGS).to_toml())
+    (home / "broken" / "klda.toml").write_text(MonitorSettings.of(SETTINGS).to_toml())
     assert [one["name"] for one in browser.get("/api/v1/monitors").json() if "posts" in one] == ["broken", "flu"]
 
 
 def test_records_that_break_while_they_are_open_hide_no_other_monitor(home: Path, browse: Browse) -> None:
-    create(home, "broken", Settings.of(SETTINGS), created_by="ann")
+    create(home, "broken", MonitorSettings.of(SETTINGS), created_by="ann")
     browser = browse()
     assert browser.get("/monitors/broken").status_code == 200
     with sqlite3.connect(home / "broken" / "state.db") as records:

@@ -42,11 +42,11 @@ def create(
     kind, _, address = (source or "").partition(":")
     check_files(settings, Path(address) if kind == "replay" and address else None)
     from klda.monitor.create import create as make
-    from klda.monitor.settings import Settings
+    from klda.monitor.settings import MonitorSettings
 
     values: dict[str, Any] = {}
     if settings is not None:
-        values = Settings.load(settings).model_dump(exclude_unset=True)
+        values = MonitorSettings.load(settings).model_dump(exclude_unset=True)
     given = {
         "subject": subject,
         "keywords": None if keywords is None else list(parse_keywords(keywords).texts),
@@ -63,7 +63,7 @@ def create(
     if "keywords" not in values or "source" not in values:
         raise SettingError("a monitor needs --keywords and --source, or --settings with a klda.toml that has both")
     values.setdefault("subject", values["keywords"][0])
-    folder = make(home, name, Settings.of(values, "klda monitor create"), created_by=identity(by))
+    folder = make(home, name, MonitorSettings.of(values, "klda monitor create"), created_by=identity(by))
     if output is Format.json:
         print_json({"name": name, "folder": str(folder.path), "settings": str(folder.settings)})
         return

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from klda.advice.choices import Selection, reselect, what_if
+from klda.advice.choices import ChosenList, reselect, what_if
 from klda.advice.explanation import Reason
 from klda.monitor.background import start
 from klda.monitor.monitor import Monitor
@@ -290,7 +290,7 @@ def _reason(reason: Reason) -> ReasonAnswer:
     )
 
 
-def _selection(found: Selection) -> SelectionAnswer:
+def _selection(found: ChosenList) -> SelectionAnswer:
     return SelectionAnswer(
         novelty=found.novelty,
         keep=list(found.keep.texts),

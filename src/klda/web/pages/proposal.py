@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
 
-from klda.advice.choices import Choices, Selection, reselect, what_if
+from klda.advice.choices import Choices, ChosenList, reselect, what_if
 from klda.advice.explanation import FrontierPoint, Reason
 from klda.errors import KldaError, SettingError
 from klda.monitor.background import start
@@ -178,7 +178,7 @@ def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Platform, Rules
 
 
 def _selected(
-    monitor: Monitor, saved: SavedProposal, choices: Choices | None, found: Selection | None
+    monitor: Monitor, saved: SavedProposal, choices: Choices | None, found: ChosenList | None
 ) -> dict[str, Any]:
     """What the cards and tick boxes show: a selection of the dial, or the proposal as it was made."""
     proposal = saved.proposal
