@@ -18,7 +18,7 @@ from klda.model.initialise import first_parameters
 from klda.model.settings import ModelSettings
 from klda.model.trainer import TRAINING, Trainer, own_stretch, split
 from klda.ray.cluster import connected
-from klda.ray.workers import Together
+from klda.ray.training import Together
 from klda.text.shards import load_corpus
 
 WARM_UP = 20

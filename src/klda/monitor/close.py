@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from klda.monitor.monitor import Monitor
-from klda.monitor.reached import reached
+from klda.monitor.replay_clock import reached
 from klda.store import AuditEntry
 from klda.store.delta.layout import window_name, window_start
 from klda.types import Window

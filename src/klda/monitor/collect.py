@@ -21,8 +21,7 @@ from klda.monitor.batch import PostBatch
 from klda.monitor.filter_sync import REFUSED, TAKEN, followed, refusal
 from klda.monitor.memory import give_back
 from klda.monitor.monitor import Monitor
-from klda.monitor.reached import note_end, note_reached
-from klda.monitor.replay_clock import ByEventTime
+from klda.monitor.replay_clock import ByEventTime, note_end, note_reached
 from klda.monitor.reports import withdraw_reports
 from klda.monitor.vacuum import forget, is_due
 from klda.posts.formats.outcome import batch_of

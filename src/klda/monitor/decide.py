@@ -6,7 +6,7 @@ from datetime import datetime
 
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
-from klda.monitor.reached import collected_until
+from klda.monitor.replay_clock import collected_until
 from klda.monitor.rules import check_rules
 from klda.store import Decision, SavedProposal
 from klda.text.matching import Matcher

@@ -9,7 +9,7 @@ from typing import Any
 
 from klda.errors import DataError
 from klda.monitor.monitor import Monitor
-from klda.monitor.reached import horizon
+from klda.monitor.replay_clock import horizon
 from klda.store import KeywordSpan, Outcome
 from klda.types import Estimate
 

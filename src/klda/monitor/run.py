@@ -17,8 +17,7 @@ from klda.monitor.collect import ABANDONED, Collector, Counts
 from klda.monitor.decide import activate_pending, approve_automatically
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
-from klda.monitor.reached import note_end, note_reached
-from klda.monitor.replay_clock import ByEventTime
+from klda.monitor.replay_clock import ByEventTime, note_end, note_reached
 from klda.monitor.topics import learn_topics
 from klda.types import KeywordSet, Progress, Window, silent
 

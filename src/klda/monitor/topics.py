@@ -20,7 +20,7 @@ from klda.errors import DataError
 from klda.monitor.examples import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor
-from klda.monitor.reached import horizon
+from klda.monitor.replay_clock import horizon
 from klda.store.delta.tally import ALL
 from klda.store.sql.topic_records import TopicExample, TopicOverTime, WindowTopics
 from klda.text.corpus import Corpus

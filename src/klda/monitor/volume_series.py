@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from klda.monitor.failure import failure
 from klda.monitor.monitor import Monitor
-from klda.monitor.reached import horizon
+from klda.monitor.replay_clock import horizon
 from klda.store import VolumePoint
 from klda.store.delta.tally import ALL
 from klda.store.sql.volume_records import Period

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from klda.advice.proposal import Proposal
 from klda.report import phrases
 from klda.report.charts.collected import collected
 from klda.report.charts.evolution import evolution
@@ -12,8 +14,11 @@ from klda.report.charts.frontier import frontier
 from klda.report.charts.theme import ACTIONS, Spec
 from klda.report.charts.topics import topics
 from klda.report.charts.words import words
-from klda.report.content import Report
+from klda.report.content import Comparison, Report, report_of
 from klda.report.page import page, write_page
+from klda.report.topics import topics_between
+from klda.text.corpus import Corpus
+from klda.types import Budget, Progress, silent
 
 
 def render(report: Report) -> str:
@@ -59,3 +64,32 @@ def _specs(report: Report) -> dict[str, Spec]:
     if len({frozenset(point.keywords) for point in proposal.frontier}) > 1:
         specs["frontier"] = frontier(proposal.frontier, next_list)
     return specs
+
+
+def write_report(
+    proposal: Proposal,
+    corpus: Corpus,
+    path: Path | str,
+    *,
+    subject: str | None = None,
+    budget: Budget | None = None,
+    comparison: Comparison | None = None,
+    settings: Mapping[str, str] | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> None:
+    """Writes the report, with the topics of the current list and those predicted for the proposed one."""
+    if proposal.choices is not None and proposal.choices.history is not None:
+        corpus = proposal.choices.history  # its posts are matched already
+    topics, note = topics_between(proposal, corpus, seed=seed, progress=progress)
+    report = report_of(
+        proposal,
+        corpus,
+        subject=subject,
+        budget=budget,
+        topics=topics,
+        topics_note=note,
+        comparison=comparison,
+        settings=settings,
+    )
+    write(report, path)

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from klda.evaluation.topic_quality import topic_quality
+from klda.evaluation.perplexity import topic_quality
 from klda.model.coherence import leading_npmi
 from klda.text.documents import Documents, Ragged
 

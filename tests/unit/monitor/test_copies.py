@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klda.monitor.copies import ALIKE, RUN, core, most_copies
+from klda.monitor.flags import ALIKE, RUN, core, most_copies
 
 TEXT = "Breaking: redlung spreads through the county, all three hospitals close their doors to visitors tonight"
 ANOTHER = "my aunt has redlung and the doctor only gave her tea, can anybody recommend somebody better"

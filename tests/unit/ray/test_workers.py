@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing
 
-from klda.ray.workers import Together
+from klda.ray.training import Together
 
 
 def given(rank: int) -> list[Any]:

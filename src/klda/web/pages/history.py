@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from klda.monitor.history import history
 from klda.monitor.monitor import Monitor
-from klda.monitor.reached import horizon
+from klda.monitor.replay_clock import horizon
 from klda.store import KeywordSpan
 from klda.web.charts.evolution import evolution
 from klda.web.charts.outcomes import outcomes
