@@ -1,4 +1,4 @@
-"""The files of models that are no longer needed; apart from `models`, because a collector loads no library of learning."""
+"""The files of models that are no longer needed. A collector needs them, and loads no library of learning."""
 
 from __future__ import annotations
 

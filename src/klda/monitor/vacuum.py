@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from klda.monitor.backtest import sweep_backtests
 from klda.monitor.model_files import drop_models, sweep_models
 from klda.monitor.monitor import Monitor
-from klda.monitor.reached import today
+from klda.monitor.replay_clock import today
 from klda.monitor.reports import withdraw_reports
 from klda.store import PostStore
 from klda.store.delta.post_store import GRACE

@@ -12,7 +12,7 @@ import pytest
 
 from klda.monitor.close import close
 from klda.monitor.collect import Collector
-from klda.monitor.models import sweep_models
+from klda.monitor.model_files import sweep_models
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
 from klda.monitor.vacuum import vacuum
