@@ -114,18 +114,12 @@ class Scores:
         """The word that is worth most beside a list, if any is worth its place; and what each is worth. # (Q,)"""
         added = self.union.added(chosen)
         new = self.new(added) if self.outside_known else self.union.expected
-        value = worth(self.chance, new, self.rise, novelty) * self._apart(chosen)
+        value = worth(self.chance, new, self.rise, novelty)
         may = (self.chance >= LEAST_RELEVANCE) & (value > 0) & (new > 0)
         may[np.union1d(self.current, chosen)] = False
         may &= limits.room(chosen, self.union.posts(chosen), added)
         may[list(self._covered(chosen))] = False
         return (int(np.where(may, value, -np.inf).argmax()), value) if may.any() else None
-
-    def _apart(self, chosen: Ints) -> Floats:
-        """Share of each word's posts that no added word of a list has: who says the same again is worth less. # (Q,)"""
-        posts = self.union.expected
-        apart = self.union.added(chosen[~np.isin(chosen, self.current)])
-        return np.asarray(np.divide(apart, posts, out=np.ones_like(posts), where=posts > 0))
 
     def _swapped(self, chosen: Ints, limits: Limits, novelty: float) -> Ints:
         """The list with its weakest keywords replaced where a word without room is worth clearly more. # (n,)"""
