@@ -66,9 +66,24 @@ def design(features: Floats, mean: Floats, spread: Floats, products: bool = Fals
 def relevance(features: Features, look: str = "second") -> Floats:
     """The probability that what each term newly brings is on the subject, by the model of what is known. # (T,)
 
-    The first look does without `company`, which needs to know likely words.
+    The first look does without `company`, which needs to know likely words. A thin sample shows few posts of a word: half
+    of the log odds is then what the list's posts alone say.
     """
-    return fitted_model(groups_known(features), look)(features.values)
+    known = groups_known(features)
+    chance = fitted_model(known, look)(features.values)
+    if not features.unseen.any():
+        return chance
+    return halfway(chance, fitted_model(LIST_ALONE[known], look)(features.values))
+
+
+def halfway(one: Floats, other: Floats) -> Floats:
+    """The probability whose log odds lie halfway between those of two. # as given
+
+    >>> halfway(np.array([0.9, 0.5]), np.array([0.1, 0.5])).round(2)
+    array([0.5, 0.5])
+    """
+    odds = np.sqrt(one * other), np.sqrt((1 - one) * (1 - other))
+    return np.asarray(odds[0] / np.maximum(odds[0] + odds[1], 1e-12))
 
 
 def weighed(terms: Terms, features: Features, first: Relevance | None = None) -> Features:
@@ -98,6 +113,8 @@ REGIMES = {
 }
 """What may be known as a whole: posts without the list, all or a sample, and vectors. Each has coefficients of its
 own."""
+LIST_ALONE = {"outside, meaning": "meaning", "outside": "list only"}
+"""The model that does without posts without the list."""
 LISTED = tuple(name for name in COUNTS if name not in ("lift", "beside"))
 """Counts that the list's posts alone tell."""
 FEATURES = {
