@@ -5,23 +5,25 @@
 Tables: every subject scored by a model that was fitted without it (`subject`), and without its whole archive
 (`archive`). `AP` is the average precision of grade 2 among judged words. `good` is the share of words of grade 2 among
 ten chosen ones, `silly` the share of grade 0 among the judged of those, `unjudged` how many of ten nobody has graded.
-Candidates, features and worth are those of `klda recommend`; overlap of posts is not counted here. Which keywords of a
-list are trusted is decided by the coefficients that ship. `--write` replaces them. Labelled words
-(`benchmarks.labelled_words`) join every fit that may know their archive. `--work` keeps the archive that they need.
+Candidates, features and choice are those of `klda recommend`. Which keywords of a list are trusted is decided by the
+coefficients that ship. Labelled words (`benchmarks.labelled_words`) join every fit that may know their archive. They
+have the company that the coefficients of before gave. `--write` replaces the coefficients first. `--work` keeps the
+archive of labelled words.
 
-The groups of features are compared by one look, without products. Rows with two looks are what ships: a first model,
-the company of each term by it, and a second model, halfway between one with products of features and one without. All
-are fitted without what is left out.
+Rows `as shipped` go through the code that ships: a first model, the company of each term by it, and a second model,
+halfway between one with products of features and one without. Rows `one look` compare groups of features by a single
+model without products. All are fitted without what is left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -37,9 +39,21 @@ from klda.advice.advise import judged
 from klda.advice.budget import Limits
 from klda.advice.choose import Scores, covered_by, worth
 from klda.advice.constants import SHORTLIST
-from klda.advice.features import COMPANY, NAMES, Features
+from klda.advice.features import COMPANY, MEANING, NAMES, POSTS_MEANING, Features
 from klda.advice.overlap import UnionVolume
-from klda.advice.relevance import FEATURES, FILE, GROUPS, REGIMES, Relevance, design, relevance, weighed
+from klda.advice.relevance import (
+    FEATURES,
+    FILE,
+    GROUPS,
+    LIST_ALONE,
+    REGIMES,
+    Relevance,
+    company_of,
+    design,
+    groups_known,
+    relevance,
+    weighed,
+)
 from klda.advice.terms import Terms, terms_of
 from klda.policies.recommend import MIN_COUNT
 from klda.text.corpus import Corpus
@@ -68,17 +82,18 @@ SOURCE = 3.0
 stricter than judges: a post on the subject in another subreddit counts as off it. The sign is dropped after the fit."""
 PENALTY, PENALTY_OF_PRODUCTS = 1.0, 900.0
 """On the squared weights. With 0.1, 1, 10 and 50, `good` with each archive left out is 0.49, 0.48, 0.44 and 0.42."""
-TWO_LOOKS = (
-    ("outside, meaning", "all", "subject"),
-    ("outside, meaning", "all", "archive"),
-    ("outside", "all", "subject"),
-    ("outside", "all", "archive"),
-    ("outside, meaning", "sample", "subject"),
-    ("outside", "sample", "subject"),
-    ("meaning", "none", "subject"),
-    ("list only", "none", "subject"),
+SHIPPED = (
+    ("all", True, "subject"),
+    ("all", True, "archive"),
+    ("all", False, "subject"),
+    ("all", False, "archive"),
+    ("sample", True, "subject"),
+    ("sample", False, "subject"),
+    ("none", True, "subject"),
+    ("none", False, "subject"),
 )
-"""The models that ship: which it is, what is known of posts without the list, and what is left out of the fit."""
+"""Ways in which the shipped call is measured: what is known of posts without the list, whether vectors are, and what is
+left out of the fit."""
 COMMAND = "python -m benchmarks.relevance --write"
 
 
@@ -99,9 +114,24 @@ class Judged:
         """The subject, whatever the date."""
         return self.name.removesuffix("_june")
 
-    def seen_by(self, first: Relevance) -> Judged:
-        """The same with the company that words keep among those that a first look finds likely."""
-        return replace(self, features=weighed(self.terms, self.features, first))
+    def with_company(self, first: Relevance) -> Judged:
+        """The same with the company that words keep among those that this first look finds likely."""
+        company = company_of(self.terms, first(self.features.values), self.features.outside_known)
+        return replace(self, features=self.features.with_company(company))
+
+    def without_vectors(self) -> Judged:
+        """The same where nobody knows what words mean."""
+        values = self.features.values.copy()
+        values[:, np.isin(NAMES, (*MEANING, *POSTS_MEANING))] = np.nan
+        return replace(self, features=replace(self.features, values=values))
+
+
+Key = Callable[[Judged], str]
+"""What is left out together: a subject, or an archive."""
+Fit = tuple[list[Judged], list[Labelled]]
+"""What a model is fitted from."""
+Fits = dict[bool, Fit]
+"""The same where posts without the list are known, and where not."""
 
 
 def judged_corpora(data: Path, only: str = "") -> Iterator[tuple[str, str, Corpus, dict[str, Any]]]:
@@ -146,15 +176,15 @@ def judged_terms(name: str, archive: str, corpus: Corpus, plain: dict[str, Any],
     return Judged(name, archive, terms, features, grades, best)
 
 
-def two_looks(subjects: list[Judged], labelled: list[Labelled], names: tuple[str, ...]) -> tuple[Relevance, Relevance]:
+def two_looks(subjects: list[Judged], labelled: list[Labelled], names: tuple[str, ...]) -> dict[str, Relevance]:
     """The models of the first and of the second look. Labelled words have the company that they are stored with."""
     first = fitted(subjects, labelled, names)
-    again = [subject.seen_by(first) for subject in subjects]
+    again = [subject.with_company(first) for subject in subjects]
     plain, products = (fitted(again, labelled, (*names, *COMPANY), products=products) for products in (False, True))
-    return first, halfway(plain, products)
+    return {"first": first, "second": between(plain, products)}
 
 
-def halfway(plain: Relevance, products: Relevance) -> Relevance:
+def between(plain: Relevance, products: Relevance) -> Relevance:
     """The mean of a model without products of features and one with them.
 
     Products find more on archives that the fit knows, and less on others: `good` is 0.60 and 0.48 with them, 0.56 and
@@ -236,26 +266,10 @@ def best_terms(subject: Judged, chance: Floats, most: int = 10) -> list[int]:
     return [int(columns[c]) for c in chosen.tolist() if c >= terms.n_current]
 
 
-def left_out(
-    subjects: list[Judged],
-    known: list[Judged],
-    labelled: list[Labelled],
-    names: tuple[str, ...],
-    key: Callable[[Judged], str],
-    *,
-    twice: bool = False,
-    words: bool = False,
-) -> dict[str, float]:
-    """Scores of every subject by models of what is known but those of the same key, looking once or twice."""
-    models: dict[str, tuple[Relevance, ...]] = {}
+def scores(subjects: list[Judged], chances: list[Floats], *, words: bool = False) -> dict[str, float]:
+    """Average precision of these chances, and what the shipped choice makes of them."""
     precision, good, silly, graded, added = [], [], 0, 0, 0
-    for subject in subjects:
-        if key(subject) not in models:
-            rest = [other for other in known if key(other) != key(subject)]
-            may = [] if key(subject) == LABELLED else labelled
-            models[key(subject)] = two_looks(rest, may, names) if twice else (fitted(rest, may, names),)
-        first, *then = models[key(subject)]
-        chance = then[0](subject.seen_by(first).features.values) if then else first(subject.features.values)
+    for subject, chance in zip(subjects, chances, strict=True):
         pool = np.flatnonzero(~np.isnan(subject.grades))
         pool = pool[pool >= subject.terms.n_current]
         precision.append(average_precision_score(subject.grades[pool] == 2, chance[pool]))
@@ -278,6 +292,30 @@ def left_out(
         "unjudged": (added - graded) / len(subjects),
         "added": added / len(subjects),
     }
+
+
+def left_out(subjects: list[Judged], key: Key, model: Callable[[str], Callable[[Judged], Floats]]) -> list[Floats]:
+    """The chances of every subject's terms, by `model` of all that do not share its key."""
+    models = {name: model(name) for name in sorted({key(subject) for subject in subjects})}
+    return [models[key(subject)](subject) for subject in subjects]
+
+
+def one_look(known: Fit, names: tuple[str, ...], key: Key, left: str) -> Callable[[Judged], Floats]:
+    """Chances by a single model of these features, fitted without what has the key that is left out."""
+    found = fitted(*without(known, key, left), names)
+    return lambda subject: found(subject.features.values)
+
+
+def as_shipped(fits: Fits, regimes: Sequence[str], key: Key, left: str) -> Callable[[Judged], Floats]:
+    """Chances as they ship, by models of these regimes that are fitted without what has the key that is left out."""
+    models = {name: two_looks(*without(fits[REGIMES[name][0]], key, left), FEATURES[name]) for name in regimes}
+    return lambda subject: relevance(weighed(subject.terms, subject.features, models), models=models)
+
+
+def without(known: Fit, key: Key, left: str) -> Fit:
+    """What a fit may know where everything of a key is left out."""
+    subjects, labelled = known
+    return [subject for subject in subjects if key(subject) != left], [] if left == LABELLED else labelled
 
 
 def main() -> None:
@@ -305,30 +343,29 @@ def main() -> None:
         _print_tables(subjects, fits, words=given.words)
 
 
-Fits = dict[bool, tuple[list[Judged], list[Labelled]]]
-"""What models are fitted from, where posts without the list are known and where not."""
-
-
 def _labelled(data: Path, work: Path | None) -> list[Labelled]:
     return list(labelled_situations(data / f"{LABELLED}.parquet", data / f"subjects_{LABELLED}.json", work))
 
 
 def _print_tables(subjects: dict[str, list[Judged]], fits: Fits, *, words: bool) -> None:
-    leaving = (("subject", lambda s: s.subject), ("archive", lambda s: s.archive))
-    print("| features | left out | AP | good | silly | unjudged | added |", "|---" * 7 + "|", sep="\n", flush=True)
+    leaving: dict[str, Key] = {"subject": lambda s: s.subject, "archive": lambda s: s.archive}
+    print("| what is known | left out | AP | good | silly | unjudged | added |", "|---" * 7 + "|", sep="\n", flush=True)
 
     def show(name: str, left: str, found: dict[str, float]) -> None:
         print(f"| {name} | {left} | {' | '.join(f'{value:.2f}' for value in found.values())} |", flush=True)
 
-    for model, known, left in TWO_LOOKS:
-        outside, _ = REGIMES[model]
-        shown = words and (model, known, left) == TWO_LOOKS[1]
-        key = dict(leaving)[left]
-        found = left_out(subjects[known], *fits[outside], FEATURES[model], key, twice=True, words=shown)
-        show(f"two looks: {model}; known: {known}", left, found)
+    for known, vectors, left in SHIPPED:
+        asked = subjects[known] if vectors else [subject.without_vectors() for subject in subjects[known]]
+        regime = groups_known(asked[0].features)
+        regimes = (regime, LIST_ALONE[regime]) if known == "sample" else (regime,)
+        chances = left_out(asked, leaving[left], partial(as_shipped, fits, regimes, leaving[left]))
+        listed = words and (known, vectors, left) == SHIPPED[1]
+        name = f"as shipped: {known}, {'with' if vectors else 'without'} vectors"
+        show(name, left, scores(asked, chances, words=listed))
     for group, names in GROUPS.items():
-        for left, key in leaving:
-            show(group, left, left_out(subjects["all"], *fits[True], names, key))
+        for left, key in leaving.items():
+            chances = left_out(subjects["all"], key, partial(one_look, fits[True], names, key))
+            show(f"one look: {group}", left, scores(subjects["all"], chances))
 
 
 def _write(fits: Fits, *, n_judged: int, n_labelled: int) -> None:
@@ -341,8 +378,8 @@ def _write(fits: Fits, *, n_judged: int, n_labelled: int) -> None:
     }
     for known, names in FEATURES.items():
         outside, _ = REGIMES[known]
-        first, second = two_looks(*fits[outside], names)
-        plain["models"][known] = {"first": _plain(first), "second": _plain(second)}
+        found = two_looks(*fits[outside], names)
+        plain["models"][known] = {look: _plain(model) for look, model in found.items()}
     FILE.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
     print(f"written: {FILE.name}", flush=True)
 

@@ -47,6 +47,10 @@ class Relevance:
         return cls(tuple(plain["names"]), **arrays, intercept=float(plain["intercept"]))  # type: ignore[arg-type]
 
 
+Models = Mapping[str, Mapping[str, Relevance]]
+"""A model for each combination of what is known, and for each look."""
+
+
 def design(features: Floats, mean: Floats, spread: Floats, products: bool = False) -> Floats:
     """Standardised features, 0 where missing, what is missing, and the products of two features if asked. # (T, 2 F)
 
@@ -63,17 +67,18 @@ def design(features: Floats, mean: Floats, spread: Floats, products: bool = Fals
     return np.hstack([scaled, missing.astype(np.float64), scaled[:, one] * scaled[:, other]])
 
 
-def relevance(features: Features, look: str = "second") -> Floats:
+def relevance(features: Features, look: str = "second", models: Models | None = None) -> Floats:
     """The probability that what each term newly brings is on the subject, by the model of what is known. # (T,)
 
-    The first look does without `company`, which needs to know likely words. A thin sample shows few posts of a word: half
-    of the log odds is then what the list's posts alone say.
+    The first look does without `company`, which needs to know likely words. A thin sample shows few posts of a word:
+    half of the log odds is then what the list's posts alone say. `models` take the place of those that ship.
     """
+    models = models or shipped()
     known = groups_known(features)
-    chance = fitted_model(known, look)(features.values)
+    chance = models[known][look](features.values)
     if not features.unseen.any():
         return chance
-    return halfway(chance, fitted_model(LIST_ALONE[known], look)(features.values))
+    return halfway(chance, models[LIST_ALONE[known]][look](features.values))
 
 
 def halfway(one: Floats, other: Floats) -> Floats:
@@ -86,9 +91,9 @@ def halfway(one: Floats, other: Floats) -> Floats:
     return np.asarray(odds[0] / np.maximum(odds[0] + odds[1], 1e-12))
 
 
-def weighed(terms: Terms, features: Features, first: Relevance | None = None) -> Features:
+def weighed(terms: Terms, features: Features, models: Models | None = None) -> Features:
     """The features with the company that each term keeps among words that a first look finds likely."""
-    chance = relevance(features, "first") if first is None else first(features.values)
+    chance = relevance(features, "first", models)
     return features.with_company(company_of(terms, chance, features.outside_known))
 
 
@@ -100,9 +105,10 @@ def groups_known(features: Features) -> str:
 
 
 @cache
-def fitted_model(known: str, look: str = "second") -> Relevance:
-    """The fitted model for these known groups."""
-    return Relevance.of(json.loads(FILE.read_text(encoding="utf-8"))["models"][known][look])
+def shipped() -> Models:
+    """The models that ship, by what is known and by look."""
+    plain = json.loads(FILE.read_text(encoding="utf-8"))["models"]
+    return {known: {look: Relevance.of(one) for look, one in looks.items()} for known, looks in plain.items()}
 
 
 REGIMES = {
