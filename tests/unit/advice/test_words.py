@@ -12,7 +12,7 @@ from klda import Corpus, recommend
 from klda.advice.advise import judged, unsure
 from klda.advice.features import CONTEXT, MEANING, NAMES, features_of
 from klda.advice.reasons import NOTES, SENTENCES, in_words, note
-from klda.advice.relevance import REGIMES, groups_known, relevance
+from klda.advice.relevance import REGIMES, groups_known, relevance, shipped, weighed
 from klda.advice.terms import terms_of
 from klda.simulation import World
 from klda.text.text_settings import TextSettings
@@ -128,6 +128,30 @@ def test_new_posts_that_a_thin_sample_does_not_show_are_expected_all_the_same() 
     assert found.new[at] == found.unseen[at] > 0
     assert np.isnan(found.values[at, NAMES.index("context_meaning")])
     assert not features_of(terms_of(whole, KeywordSet.of("election"))).unseen.any()
+
+
+def test_a_thin_sample_leaves_half_of_the_judgement_to_the_posts_of_the_list() -> None:
+    whole = Corpus.from_posts(posts(per_week=3000), ["election"], settings=TextSettings(min_count=3))
+    terms = terms_of(thin(whole), KeywordSet.of("election"))
+    found = weighed(terms, features_of(terms, sample_share=1 / 40))
+    alone, outside = (shipped()[known]["second"](found.values) for known in ("meaning", "outside, meaning"))
+    chance = relevance(found)
+    assert ((chance >= np.minimum(alone, outside) - 1e-9) & (chance <= np.maximum(alone, outside) + 1e-9)).all()
+    assert not np.allclose(chance, outside)
+
+
+def test_words_that_meet_by_chance_are_less_of_a_phrase_than_words_that_go_together() -> None:
+    """*polling station* is said as one; *cold station* is met now and then, and both words say much else."""
+    said = ["the polling station opens {}", "a queue at the polling station {}", "cold rain {}", "station music {}"]
+    made = [Post(f"p{i}", MONDAY + timedelta(minutes=i), said[i % 4].format(i)) for i in range(400)]
+    made += [Post(f"c{i}", MONDAY + timedelta(hours=i), f"a cold station at night {i}") for i in range(10)]
+    terms = terms_of(Corpus.from_posts(made, ["queue"], settings=TextSettings(min_count=3)), KeywordSet.of("queue"))
+    cohesion = dict(
+        zip((k.text for k in terms.keywords), features_of(terms).values[:, NAMES.index("cohesion")], strict=True)
+    )
+    assert cohesion["polling station"] == 0.0
+    assert cohesion["cold station"] < -2
+    assert cohesion["rain"] == 0.0, "a single word is no phrase"
 
 
 @pytest.mark.skipif(word_vectors(["a"]) is None, reason="the package of vectors is not installed")
