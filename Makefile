@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test setup check bench docs lint types layers browser clean
+.PHONY: demo test setup check wheel bench docs lint types layers browser clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo --out demo
@@ -16,6 +16,11 @@ check: .venv/.installed-dev lint types layers
 	$(BIN)/python -m pytest -n auto -q -m "not slow and not archive and not browser"
 
 setup: .venv/.installed-dev
+
+# The wheel in dist/, installed without extras into an empty environment in build/wheel, and tried there.
+wheel: .venv/.installed-dev
+	rm -rf dist build/wheel
+	$(BIN)/python -m tests.integration.light_install dist build/wheel
 
 bench: .venv/.installed-dev
 	$(BIN)/python -m benchmarks
