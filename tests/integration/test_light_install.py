@@ -2,8 +2,8 @@
 
 What this proves: the wheel holds every file of the package (templates, scripts, vendored libraries, coefficients). The
 packages that it asks for without an extra are enough for help, simulation, advice, a report and rules. They are links
-to those of this environment, so that nothing is fetched. That pip finds and installs them from an index, in the versions
-of `constraints.txt`, is what `make wheel` shows.
+to those of this environment, so that nothing is fetched. That pip finds and installs them from an index, in the
+versions of `constraints.txt`, is what `make wheel` shows.
 """
 
 from __future__ import annotations
