@@ -9,6 +9,7 @@ from pathlib import Path
 
 ARCHIVES = Path(__file__).parents[2] / "shared" / "data"
 PROGRAMS = {
+    "startup": [],
     "prepare": [str(ARCHIVES / "congress_2020.parquet")],
     "advice": [str(ARCHIVES / "congress_2020.parquet")],
     "training": [],

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from klda.text.storage import save_corpus
     from klda.types import Budget, Keyword, KeywordSet, Post, Window
 
-__version__ = version("klda")
+__version__: str
 
 # Loaded on first use: `import klda` and `klda --help` stay quick, torch comes only when a model does.
 _HOME = {
@@ -56,6 +55,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("klda")
     if name not in _HOME:
         raise AttributeError(f"module 'klda' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

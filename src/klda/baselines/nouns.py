@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from klda.baselines.places import Tagger
 from klda.errors import MissingExtraError, SettingError
+from klda.extras import require
 from klda.text.corpus import Corpus
 from klda.text.tokens import normalise
 from klda.types import Keyword
@@ -97,13 +98,13 @@ def _pattern() -> Callable[[str], Tagged]:
 
 @cache
 def _spacy() -> Callable[[str], Tagged]:
-    try:
-        import spacy
+    require("spacy", "the tagger spacy (pattern is another one)")
+    import spacy
 
+    try:
         language = spacy.load("en_core_web_sm", disable=["parser", "ner", "lemmatizer"])
-    except (ImportError, OSError) as error:
+    except OSError as error:
         raise MissingExtraError(
-            f"tagger 'spacy' needs spaCy and its model en_core_web_sm ({error}); "
-            "pip install 'klda[spacy]' and the model, or use tagger 'pattern'"
+            f"the tagger spacy needs the model en_core_web_sm ({error}); install the model, or use the tagger pattern"
         ) from error
     return lambda text: [(token.text, token.tag_) for token in language(text)]

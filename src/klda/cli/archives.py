@@ -14,7 +14,6 @@ import klda
 from klda.cli.arguments import parse_names
 from klda.cli.bad_lines import telling_bad_lines
 from klda.errors import SettingError
-from klda.text.shards import load_corpus
 
 if TYPE_CHECKING:
     from klda.cli.inputs import Reading
@@ -57,6 +56,7 @@ def open_replay(
     from klda.cli.languages import tell_language
     from klda.evaluation.archive import Archive
     from klda.policies.recommend import MIN_COUNT
+    from klda.text.shards import load_corpus
     from klda.text.text_settings import TextSettings
 
     text = TextSettings(language=language, min_count=MIN_COUNT)

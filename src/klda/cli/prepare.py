@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,10 +34,10 @@ from klda.cli.output import Format, print_json, print_table
 from klda.cli.output import out as terminal
 from klda.cli.progress import progress_bar, starting
 from klda.errors import DataError, SettingError
-from klda.posts.report import ReadReport
-from klda.text.summary import CorpusSummary, added, summarise
 
-NOTHING = CorpusSummary(documents=0, without_keyword=0, tokens=0, vocabulary_before=0, vocabulary=0, windows=())
+if TYPE_CHECKING:
+    from klda.posts.report import ReadReport
+    from klda.text.summary import CorpusSummary
 
 
 def prepare(
@@ -78,6 +78,7 @@ def prepare(
         from klda.text.out_of_core import prepare as prepare_on_disk
         from klda.text.recipe import Recipe
         from klda.text.storage import is_corpus, save_corpus
+        from klda.text.summary import NOTHING, added, summarise
         from klda.text.text_settings import TextSettings
 
     check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read

@@ -15,7 +15,8 @@ import typer
 
 from klda.cli.monitor.options import HOME, Home
 from klda.cli.progress import console
-from klda.errors import MissingExtraError, SettingError
+from klda.errors import SettingError
+from klda.extras import require
 
 TOKENS = "KLDA_TOKENS"
 
@@ -37,16 +38,13 @@ def serve(
     ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the studio in the browser.")] = False,
 ) -> None:
-    """Serve the studio until Ctrl-C; collecting goes on without it."""
-    try:
-        import uvicorn
+    """Serve the studio until Ctrl-C; collecting goes on without it. Needs klda[web]."""
+    require("web", "the studio")
+    import uvicorn
 
-        from klda.web.app import create_app
-        from klda.web.settings import StudioSettings, read_tokens
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "klda":
-            raise
-        raise MissingExtraError("the studio needs an extra: pip install 'klda[web]'") from error
+    from klda.web.app import create_app
+    from klda.web.settings import StudioSettings, read_tokens
+
     with _listening(host, port) as listening:
         settings = StudioSettings(
             home,

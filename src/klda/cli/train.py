@@ -15,7 +15,6 @@ from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
 from klda.cli.output import Format, print_json, print_table
 from klda.cli.progress import progress_bar, say, starting
 from klda.errors import DataError, InputError, SettingError
-from klda.text.shards import load_corpus
 
 
 class Preset(StrEnum):
@@ -57,6 +56,7 @@ def train(
         from klda.model.restarts import with_smaller_steps
         from klda.model.runs import has_begun, step_of
         from klda.text.corpus import every
+        from klda.text.shards import load_corpus
         from klda.text.shards import n_documents as count
 
     check_folder(model, "--model", "model", is_model)
@@ -137,7 +137,7 @@ def train(
 
 def _check_words(folder: Path) -> None:
     """Refuses a corpus without a word that is frequent enough to learn, whichever engine would train on it."""
-    from klda.text.shards import ShardedCorpus, is_sharded
+    from klda.text.shards import ShardedCorpus, is_sharded, load_corpus
 
     corpus = ShardedCorpus.open(folder).shard(0) if is_sharded(folder) else load_corpus(folder)
     if len(corpus.vocabulary) < 2:  # the placeholder alone

@@ -7,10 +7,10 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import Any
 
-from klda.errors import MissingExtraError, SettingError
+from klda.errors import SettingError
+from klda.extras import require
 
 OBJECT_STORE = 512 << 20
 """Bytes of shared memory for a Ray of our own; what does not fit is spilled to disk."""
@@ -35,8 +35,7 @@ def connected(address: str | None = None, *, cpus: int | None = None) -> Iterato
     Without an address, Ray is started here with so many workers (one for each core if left out) and ended afterwards.
     A connection that is there already is used, and left as it is.
     """
-    if find_spec("ray") is None:
-        raise MissingExtraError("the engine ray needs Ray: pip install 'klda[ray]'")
+    require("ray", "the engine ray")
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     import ray

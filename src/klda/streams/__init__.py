@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
-from klda.streams.filtering import Collected, Filtered, KeywordsHeld, Selection
-from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, Received, Source
-from klda.streams.reconnect import Backoff
-from klda.streams.registry import SOURCES, source_of
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from klda.extras import require
+
+if TYPE_CHECKING:
+    from klda.streams.filtering import Collected, Filtered, KeywordsHeld, Selection
+    from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, Received, Source
+    from klda.streams.reconnect import Backoff
+    from klda.streams.registry import SOURCES, source_of
+
+# Loaded on first use: `klda rules` needs the platforms' limits only, and those no extra.
+_HOME = {
+    "SOURCES": "klda.streams.registry",
+    "Backoff": "klda.streams.reconnect",
+    "Burst": "klda.streams.protocol",
+    "Collected": "klda.streams.filtering",
+    "Deleted": "klda.streams.protocol",
+    "Event": "klda.streams.protocol",
+    "Filtered": "klda.streams.filtering",
+    "Gap": "klda.streams.protocol",
+    "Health": "klda.streams.protocol",
+    "KeywordsHeld": "klda.streams.filtering",
+    "Received": "klda.streams.protocol",
+    "Selection": "klda.streams.filtering",
+    "Source": "klda.streams.protocol",
+    "source_of": "klda.streams.registry",
+}
 
 __all__ = [
     "SOURCES",
@@ -23,3 +47,10 @@ __all__ = [
     "Source",
     "source_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'klda.streams' has no attribute {name!r}")
+    require("monitor", "reading streams")
+    return getattr(import_module(_HOME[name]), name)

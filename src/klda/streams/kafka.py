@@ -16,7 +16,8 @@ from typing import Any
 
 import orjson
 
-from klda.errors import MissingExtraError, SettingError, SourceError
+from klda.errors import SettingError, SourceError
+from klda.extras import require
 from klda.posts.formats.outcome import Bad, Outcome, Skip
 from klda.posts.reasons import BROKEN_JSON, NUL_BYTES, TOO_LONG
 from klda.posts.recognise import parse_record
@@ -52,10 +53,9 @@ class Kafka:
         options: dict[str, str] | None = None,
         only_outside: bool = False,
     ) -> None:
-        try:
-            import confluent_kafka
-        except ImportError as error:
-            raise MissingExtraError("reading from Kafka needs an extra: pip install 'klda[kafka]'") from error
+        require("kafka", "reading from Kafka")
+        import confluent_kafka
+
         self.name = f"kafka {topic}"
         self.health = Health()
         self._kafka: Any = confluent_kafka

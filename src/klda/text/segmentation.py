@@ -1,4 +1,4 @@
-"""Japanese and Chinese text cut into words, by the segmenters of the extra `cjk`."""
+"""Japanese and Chinese text cut into words, by the segmenters of the extra `languages`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import polars as pl
 
-from klda.errors import MissingExtraError
+from klda.extras import require
 from klda.text.documents import Ragged
 from klda.text.tokens import Tokens, chained
 
@@ -36,18 +36,14 @@ def segmented(tokens: Tokens, language: str) -> Tokens:
 @lru_cache(maxsize=2)
 def segmenter(language: str) -> Callable[[str], list[str]]:
     """What cuts a run of Japanese (ja) or Chinese (zh) text into words."""
-    try:
-        if language == "zh":
-            import jieba
+    require("languages", f"cutting {SEGMENTED[language]} text into words")
+    if language == "zh":
+        import jieba
 
-            jieba.setLogLevel("ERROR")
-            tokenizer = jieba.Tokenizer()
-            return lambda text: [str(word) for word in tokenizer.lcut(text)]
-        import fugashi
+        jieba.setLogLevel("ERROR")
+        tokenizer = jieba.Tokenizer()
+        return lambda text: [str(word) for word in tokenizer.lcut(text)]
+    import fugashi
 
-        tagger = fugashi.Tagger()
-        return lambda text: [str(word.surface) for word in tagger(text)]
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{SEGMENTED[language]} text has no spaces between words; install the segmenters: pip install 'klda[cjk]'"
-        ) from error
+    tagger = fugashi.Tagger()
+    return lambda text: [str(word.surface) for word in tagger(text)]

@@ -35,6 +35,10 @@ class CorpusSummary:
     windows: tuple[WindowSummary, ...]
 
 
+NOTHING = CorpusSummary(documents=0, without_keyword=0, tokens=0, vocabulary_before=0, vocabulary=0, windows=())
+"""Of files without a single post."""
+
+
 def added(parts: Sequence[CorpusSummary]) -> CorpusSummary:
     """The size of the shards of a corpus together."""
     rows = zip(*(part.windows for part in parts), strict=True)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from klda import extras
 from klda.baselines.nouns import document_frequency, frequent_nouns, nouns
 from klda.errors import MissingExtraError, SettingError
 from klda.text.corpus import Corpus
@@ -48,8 +49,6 @@ def test_an_unknown_tagger_is_an_error(ward):
 
 
 def test_spacy_is_an_extra(ward, monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "spacy", None)
+    monkeypatch.setattr(extras, "_is_installed", lambda name: False)
     with pytest.raises(MissingExtraError, match=r"klda\[spacy\]"):
         nouns(ward, [1], tagger="spacy")

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-import builtins
 import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from typer.testing import CliRunner
 
+from klda import extras
 from klda.cli.app import app
 from klda.cli.serve import serve
 from klda.errors import MissingExtraError, SettingError
@@ -34,15 +33,8 @@ def test_another_address_needs_a_token(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = builtins.__import__
-
-    def without(name: str, *arguments: Any, **options: Any) -> Any:
-        if name == "uvicorn":
-            raise ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
-        return given(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r"pip install 'klda\[web\]'"):
+    monkeypatch.setattr(extras, "_is_installed", lambda name: name != "uvicorn")
+    with pytest.raises(MissingExtraError, match=r"the studio needs uvicorn; .*pip install 'klda\[web\]'"):
         serve(home=tmp_path)
 
 

@@ -159,3 +159,16 @@ def test_every_test_that_the_page_on_invariants_names_exists():
         assert (ROOT / path).exists(), path
     for name in re.findall(r"`(test_\w+\.py)`", _reference("invariants.md")):
         assert list((ROOT / "tests").rglob(name)), name
+
+
+def test_every_file_and_folder_that_the_guide_for_contributors_names_exists():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:src|tests|docs|benchmarks|examples|\.github)/[\w./-]*)`", text))
+    assert len(named) > 30
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_every_package_is_on_the_map_for_contributors():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    packages = [path.parent.name for path in (ROOT / "src" / "klda").glob("*/__init__.py")]
+    assert [name for name in packages if f"`src/klda/{name}/`" not in text] == []

@@ -4,12 +4,13 @@ import socket
 
 import pytest
 
+from klda import extras
 from klda.errors import MissingExtraError, SettingError
 from klda.ray import cluster
 
 
 def test_without_ray_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "_is_installed", lambda name: False)
     with pytest.raises(MissingExtraError, match=r"pip install 'klda\[ray\]'"), cluster.connected():
         pass
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 from collections.abc import Iterator
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
+from klda import extras
 from klda.errors import MissingExtraError, SettingError, SourceError
 from klda.streams.kafka import Kafka
 from klda.streams.protocol import Deleted, Event, Gap, Received
@@ -117,14 +117,7 @@ def test_a_cursor_of_another_source_and_a_missing_broker_are_told(monkeypatch: p
 
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def refuse(name: str, *rest: Any, **more: Any) -> Any:
-        if name == "confluent_kafka":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setattr(extras, "_is_installed", lambda name: name != "confluent-kafka")
     with pytest.raises(MissingExtraError, match=r"klda\[kafka\]"):
         Kafka()
 

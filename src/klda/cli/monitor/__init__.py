@@ -19,7 +19,7 @@ from klda.cli.monitor.vacuum import vacuum
 
 monitor = typer.Typer(
     name="monitor",
-    help="Watch a stream week by week: collect, propose, decide.",
+    help="Watch a stream week by week: collect, propose, decide. Needs klda[monitor].",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

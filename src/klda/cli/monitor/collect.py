@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
@@ -14,6 +13,8 @@ from klda.cli.output import Format, out, print_json, print_table
 from klda.cli.progress import console, progress_bar
 
 if TYPE_CHECKING:
+    import asyncio
+
     from klda.monitor.collect import Counts
 
 
@@ -46,6 +47,8 @@ def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> N
 
 def until_stopped(work: Callable[[asyncio.Event], Awaitable[Counts]]) -> Counts:
     """What the work returns; Ctrl-C, or the signal that services are stopped with, lets it store what it has first."""
+    import asyncio
+
     from klda.monitor.memory import hold_little
 
     hold_little()

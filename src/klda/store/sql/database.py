@@ -21,7 +21,8 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import PoolProxiedConnection
 
-from klda.errors import FormatError, MissingExtraError, SettingError, StoreError
+from klda.errors import FormatError, SettingError, StoreError
+from klda.extras import require
 from klda.store.sql.migrations import migrate
 
 T = TypeVar("T")
@@ -180,10 +181,8 @@ def _engine(url: URL) -> Engine:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    try:
-        return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10, "application_name": "klda"})
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("PostgreSQL needs psycopg; install it with: pip install 'klda[postgres]'") from error
+    require("postgres", "a database of PostgreSQL")
+    return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10, "application_name": "klda"})
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
