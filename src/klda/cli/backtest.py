@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from klda.cells import estimate_text
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import check_files, check_local, check_output, parse_mapping
-from klda.cli.output import Format, estimate_text, out, print_json, print_table
+from klda.cli.output import Format, out, print_json, print_table
 from klda.cli.progress import console, progress_bar, starting
 from klda.errors import SettingError
 
