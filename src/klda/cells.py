@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from klda.errors import MissingExtraError, SettingError
 from klda.safe_text import visible
 
 UNKNOWN = "–"
@@ -83,6 +84,22 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, title: s
         cells = (_cell("td", side, cell_text(value)) for side, value in zip(sides, row, strict=True))
         lines.append(f"<tr>{''.join(cells)}</tr>")
     return "\n".join([*lines, "</table>"])
+
+
+def frame_of(rows: Sequence[Sequence[Any]], columns: Mapping[str, type], library: str) -> Any:
+    """Rows as a frame of Polars or pandas; columns hold `str` or `float`."""
+    if library not in ("polars", "pandas"):
+        raise SettingError(f'library must be "polars" or "pandas", got {library!r}')
+    if library == "polars":
+        import polars  # which tables can do without
+
+        return polars.DataFrame(rows, schema=dict(columns), orient="row")
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        raise MissingExtraError('to_frame("pandas") needs pandas: pip install pandas') from error
+    numbers = [name for name, kind in columns.items() if kind is float]
+    return pandas.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(numbers, "float64"))
 
 
 def _cell(tag: str, side: str, text: str) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from klda.advice.explanation import Action, Example, FrontierPoint, Reason
-from klda.cells import html_paragraph, html_table
-from klda.errors import DataError, FormatError, InputError, MissingExtraError, SettingError
+from klda.cells import frame_of, html_paragraph, html_table
+from klda.errors import DataError, FormatError, InputError
 from klda.safe_text import visible
 from klda.types import Estimate, Keyword, KeywordSet
 
@@ -146,10 +146,6 @@ class Proposal:
         >>> Proposal("static", health, keep=health, reasons=reasons).to_frame().columns
         ['action', 'keyword', 'reason', 'posts', 'new posts', 'relevance']
         """
-        import polars  # which a proposal can do without
-
-        if library not in ("polars", "pandas"):
-            raise SettingError(f'library must be "polars" or "pandas", got {library!r}')
         rows = [
             (
                 r.action,
@@ -161,15 +157,8 @@ class Proposal:
             )
             for r in self.in_order
         ]
-        names = ("action", "keyword", "reason"), ("posts", "new posts", "relevance")
-        schema = dict.fromkeys(names[0], polars.String()) | dict.fromkeys(names[1], polars.Float64())
-        if library == "polars":
-            return polars.DataFrame(rows, schema=schema, orient="row")
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise MissingExtraError('to_frame("pandas") needs pandas: pip install pandas') from error
-        return pandas.DataFrame(rows, columns=list(schema)).astype(dict.fromkeys(names[1], "float64"))
+        texts, numbers = ("action", "keyword", "reason"), ("posts", "new posts", "relevance")
+        return frame_of(rows, dict.fromkeys(texts, str) | dict.fromkeys(numbers, float), library)
 
     def reason(self, keyword: str | Keyword) -> Reason | None:
         """The reason given for a keyword, if any."""
