@@ -169,11 +169,12 @@ def backtest(
     chosen = _subjects(subjects)
     with shown(progress) as report, TemporaryDirectory(prefix="klda-backtest-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        if isinstance(posts, Corpus):
-            corpus = posts.with_candidates(_all_keywords(chosen))
+        known = as_posts(posts, timezone, date_format)
+        if isinstance(known, Corpus):
+            corpus = known.with_candidates(_all_keywords(chosen))
         else:
             text = TextSettings(language=language, min_count=MIN_COUNT)
-            corpus = archive_corpus(as_posts(posts, timezone, date_format), chosen, window, text, report)
+            corpus = archive_corpus(known, chosen, window, text, report)
         save_corpus(corpus, folder / "archive")
         archive = Archive(load_corpus(folder / "archive"))
         settings = BacktestSettings(
@@ -188,10 +189,11 @@ def backtest(
             seed=whole_number(seed, "seed", 0),
             policy_settings=policy_settings or {},
         )
-        windows: Sequence[int] = ()
-        if loop != "closed":
-            by_number = isinstance(test_weeks, int)
-            windows = last_windows(test_weeks, archive) if by_number else windows_with(test_weeks, archive)
+        windows: Sequence[int] = ()  # a closed loop runs through all
+        if loop != "closed" and isinstance(test_weeks, int):
+            windows = last_windows(test_weeks, archive)
+        elif loop != "closed" and not isinstance(test_weeks, int):
+            windows = windows_with(test_weeks, archive)
         try:
             return Backtest(
                 loop,
