@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +19,14 @@ SHOWN_ALL_THE_SAME = set(re.findall(r"`(klda\.\w+\.\w+\.\w+)`", STABILITY))
 """Names in deeper modules that pages show, and that may change."""
 INSIDE = {"demo.py"}
 """The program behind `make demo` prints with what the commands print with."""
+
+
+def notebook(path: Path) -> str:
+    """The code of a notebook."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
 CODE = {
     **{name_of(page): "\n".join(c for language, c in blocks(page) if language == "python") for page in PAGES},
     **{
@@ -25,6 +34,7 @@ CODE = {
         for path in (ROOT / "examples").glob("*.py")
         if path.name not in INSIDE
     },
+    **{name_of(path): notebook(path) for path in (ROOT / "notebooks").glob("*.ipynb")},
 }
 
 
