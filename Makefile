@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test setup check coverage wheel bench docs lint types layers browser clean
+.PHONY: demo test setup check coverage wheel bench docs pictures lint types layers browser clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo --out demo
@@ -36,6 +36,10 @@ docs: .venv/.installed-dev
 	$(BIN)/python -m klda.web.rest_reference > docs/reference/rest-api.md
 	$(BIN)/python docs/printed.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+
+# Takes the pictures of the documents anew. Look at them before you commit them.
+pictures: .venv/.installed-dev browser
+	KLDA_PICTURES=1 $(BIN)/python -m pytest -q tests/e2e/test_pictures.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

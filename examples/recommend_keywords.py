@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import klda
-from klda.simulation import World
 
 # Seven weeks of a simulated platform; with files of your own: posts = klda.read_posts("posts.parquet")
-posts = World(weeks=7, posts_per_week=6000)
+posts = klda.World(weeks=7, posts_per_week=6000)
 
 advice = klda.recommend(
     posts,

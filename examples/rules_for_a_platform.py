@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import klda
-from klda.simulation import World
-from klda.streams.platform_rules import platform_rules
 
-posts = World(weeks=5, posts_per_week=6000)
+posts = klda.World(weeks=5, posts_per_week=6000)
 advice = klda.recommend(posts, ["health", "hospitals", "nurses"], policy="counting", budget=8)
-rules = platform_rules(advice.next_keywords, "x-v2", current=advice.current)
+rules = klda.platform_rules(advice.next_keywords, "x-v2", current=advice.current)
 
 print("add:", ", ".join(rules.add))
 print("remove:", ", ".join(rules.remove) or "nothing")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import klda
-from klda.baselines.candidates import assemble_candidates
-from klda.simulation import World
 
 current = klda.KeywordSet.of("health", "hospitals", "nurses")
-corpus = klda.Corpus.from_posts(World(weeks=7, posts_per_week=6000), current)
+corpus = klda.Corpus.from_posts(klda.World(weeks=7, posts_per_week=6000), current)
 
-# Which words may become keywords? Those of posts on the subject; then all posts are matched against them.
-found = assemble_candidates(corpus, current, size=20, generator=np.random.default_rng(0))
-corpus = corpus.with_candidates(found.keywords)
+# Which words may become keywords? The best of another policy; then all posts are matched against them.
+ranked = klda.recommend(corpus, current, policy="counting").ranked.texts[:20]
+corpus = corpus.with_candidates(klda.KeywordSet.of(*current, *ranked))
 
 model = klda.KLDA(n_topics=4, pretraining_iterations=100, max_iterations=0, half_life=2.0).fit(corpus)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import klda
-from klda.simulation import World
 
-posts = World(weeks=7, posts_per_week=6000)
+posts = klda.World(weeks=7, posts_per_week=6000)
 advice = klda.recommend(posts, ["health", "hospitals", "nurses"], subject="public health", budget=10)
 
 print("dial  kept  new ground  posts  keywords")

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import klda
-from klda.advice.assemble import assemble
-from klda.advice.evidence import Evidence
-from klda.advice.explanation import Finding
-from klda.advice.proposal import Proposal
-from klda.advice.situation import Situation
-from klda.baselines.lists import fitting
-from klda.simulation import World
-from klda.types import Progress, silent
+from klda import Evidence, Finding, Progress, Proposal, Situation, assemble, fitting, silent
 
 
 @dataclass
@@ -44,6 +37,6 @@ class Rising:
         return assemble(self.name, evidence, chosen=chosen, ranked=ranked, findings=findings)
 
 
-advice = klda.recommend(World(weeks=5, posts_per_week=4000, emergence=4), ["health", "hospital"], policy=Rising())
+advice = klda.recommend(klda.World(weeks=5, posts_per_week=4000, emergence=4), ["health", "hospital"], policy=Rising())
 for reason in advice.reasons:
     print(f"{reason.action:5} {reason.keyword.text:14} {reason.text}")

@@ -9,14 +9,19 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from klda.advice.explanation import Example, FrontierPoint, Reason
-from klda.errors import DataError, FormatError, InputError, MissingExtraError, SettingError
+from klda.advice.explanation import Action, Example, FrontierPoint, Reason
+from klda.cells import frame_of, html_paragraph, html_table
+from klda.errors import DataError, FormatError, InputError
+from klda.safe_text import visible
 from klda.types import Estimate, Keyword, KeywordSet
 
 if TYPE_CHECKING:
     from klda.advice.choices import Choices, Outlook
 
 SCHEMA_VERSION = 1
+ORDER: tuple[Action, ...] = ("add", "drop", "keep", "hold")
+"""How tables order what is done with keywords."""
+COLUMNS = ("action", "keyword", "posts", "new", "why")
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,19 @@ class Proposal:
         parts = [f"{name} {', '.join(words.texts)}" for name, words in steps if words]
         about = "at least" if self.at_least else "about"
         posts = "" if self.expected_posts is None else f"; {about} {self.expected_posts.mean:,.0f} posts"
-        return f"<Proposal of {self.policy}: {'; '.join(parts) or 'nothing'}{posts}>"
+        return f"<Proposal of {self.policy}: {visible('; '.join(parts)) or 'nothing'}{posts}>"
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook: what to do, what was read, warnings, and a row for each keyword."""
+        lines = [html_paragraph(self.headline, strong=True)]
+        lines += [html_paragraph(f"Read: {self.known}.")] if self.known is not None else []
+        lines += [html_paragraph(f"Note: {note[:1].upper()}{note[1:]}") for note in self.notes]
+        return "\n".join([*lines, html_table(COLUMNS, [row_of(reason) for reason in self.in_order])])
+
+    @property
+    def in_order(self) -> list[Reason]:
+        """The reasons, first of what is added."""
+        return sorted(self.reasons, key=lambda reason: ORDER.index(reason.action))
 
     @property
     def next_keywords(self) -> KeywordSet:
@@ -129,11 +146,6 @@ class Proposal:
         >>> Proposal("static", health, keep=health, reasons=reasons).to_frame().columns
         ['action', 'keyword', 'reason', 'posts', 'new posts', 'relevance']
         """
-        import polars  # which a proposal can do without
-
-        if library not in ("polars", "pandas"):
-            raise SettingError(f'library must be "polars" or "pandas", got {library!r}')
-        order = ("add", "drop", "keep", "hold")
         rows = [
             (
                 r.action,
@@ -143,17 +155,10 @@ class Proposal:
                 None if r.new_posts is None else float(r.new_posts),
                 r.relevance,
             )
-            for r in sorted(self.reasons, key=lambda reason: order.index(reason.action))
+            for r in self.in_order
         ]
-        names = ("action", "keyword", "reason"), ("posts", "new posts", "relevance")
-        schema = dict.fromkeys(names[0], polars.String()) | dict.fromkeys(names[1], polars.Float64())
-        if library == "polars":
-            return polars.DataFrame(rows, schema=schema, orient="row")
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise MissingExtraError('to_frame("pandas") needs pandas: pip install pandas') from error
-        return pandas.DataFrame(rows, columns=list(schema)).astype(dict.fromkeys(names[1], "float64"))
+        texts, numbers = ("action", "keyword", "reason"), ("posts", "new posts", "relevance")
+        return frame_of(rows, dict.fromkeys(texts, str) | dict.fromkeys(numbers, float), library)
 
     def reason(self, keyword: str | Keyword) -> Reason | None:
         """The reason given for a keyword, if any."""
@@ -205,6 +210,13 @@ class Proposal:
             return cls(**values)
         except (TypeError, KeyError, AttributeError) as error:
             raise FormatError(f"{name}: not a proposal ({error}); give a file that klda wrote") from error
+
+
+def row_of(reason: Reason) -> tuple[object, ...]:
+    """A row of the table of a proposal: what to do with a keyword, its posts, how many are new, and why."""
+    posts = reason.expected_posts and round(reason.expected_posts.mean)
+    new = None if reason.new_posts is None else round(reason.new_posts)
+    return (reason.action, reason.keyword.text, posts, new, reason.text)
 
 
 def write_proposal(proposal: Proposal, path: Path | str) -> None:

@@ -82,17 +82,14 @@ def _prepared(
     text: TextSettings,
     progress: Progress,
 ) -> Path:
-    from klda.text.corpus import Corpus
+    from klda.evaluation.comparison import archive_corpus
     from klda.text.storage import save_corpus
-    from klda.types import KeywordSet
 
     if not (folder / "corpus.json").is_file():
-        keywords = KeywordSet(tuple(k for subject in subjects for k in subject.keywords))
         folder.parent.mkdir(parents=True, exist_ok=True)
         posts = reading.posts(files)
         with telling_bad_lines(posts, files):
-            made = Corpus.from_posts(posts, keywords, window=window, settings=text, progress=progress)
-            save_corpus(made, folder)
+            save_corpus(archive_corpus(posts, subjects, window, text, progress), folder)
     return folder
 
 
@@ -114,25 +111,14 @@ def _key(facts: dict[str, Any]) -> str:
 
 
 def policy_names(text: str, *, labels: bool = False) -> tuple[str, ...]:
-    """The policies that a text names, with commas; `all` are all but the slow transcription of the paper.
-
-    References that are no policies can be named too; where `labels` judge, `all` has those that know them with it.
+    """The policies that a text names, with commas.
 
     >>> policy_names("counting, random")
     ('counting', 'random')
     """
-    from klda.evaluation.closed_loop import ORACLES
-    from klda.evaluation.open_loop import LAST_TRUTH
-    from klda.policies.registry import policies
+    from klda.evaluation.comparison import known_names
 
-    names = parse_names(text)
-    known = (*policies(), *(ORACLES if labels else (LAST_TRUTH,)))
-    if names == ("all",):
-        return tuple(name for name in known if name not in ("klda-paper", LAST_TRUTH))
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        raise SettingError(f"--policies {text!r}: no policy {', '.join(unknown)}; there are all, {', '.join(known)}")
-    return names
+    return known_names(parse_names(text), labels=labels, said=f"--policies {text!r}")
 
 
 def list_sizes(text: str) -> tuple[int, ...]:
@@ -149,24 +135,14 @@ def list_sizes(text: str) -> tuple[int, ...]:
 
 def windows_to_test(text: str, archive: Archive) -> list[int]:
     """Test windows: the last so many, or those that contain the given dates."""
-    n = archive.n_windows
+    from klda.evaluation.comparison import last_windows, windows_with
+
     if text.isdecimal():
-        count = int(text)
-        if not 1 <= count <= n:
-            raise SettingError(
-                f"--test-weeks {text}: the archive has {n} {'window' if n == 1 else 'windows'}; test at least one and "
-                "fewer than that, with --weeks of history before them, or choose a shorter --window"
-            )
-        return list(range(n - count, n))
-    found = []
+        return last_windows(int(text), archive, "--test-weeks")
+    days = []
     for part in text.split(","):
         try:
-            day = date.fromisoformat(part.strip())
+            days.append(date.fromisoformat(part.strip()))
         except ValueError:
             raise SettingError(f"--test-weeks {part!r}: give a number, or dates like 2020-04-06") from None
-        spans = ((i, w.start.date(), w.end.date()) for i, w in enumerate(archive.corpus.windows))
-        inside = [i for i, start, end in spans if start <= day < end or start == day]  # of a day cut up, all parts
-        if not inside:
-            raise SettingError(f"--test-weeks {part}: the archive has no window with that day")
-        found.extend(inside)
-    return list(dict.fromkeys(found))  # two days of one week are one case
+    return windows_with(days, archive, "--test-weeks")

@@ -13,7 +13,7 @@ import typer
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import check_files, check_local, check_output, parse_mapping
-from klda.cli.output import Format, estimate_text, out, print_json, print_table
+from klda.cli.output import Format, out, print_json, print_table
 from klda.cli.progress import console, progress_bar, starting
 from klda.errors import SettingError
 
@@ -70,11 +70,10 @@ def backtest(
     check_files(*archive, subjects, training)
     with starting(quiet=output is Format.json):
         from klda.cli.inputs import Reading
-        from klda.evaluation.backtest import BacktestSettings, run, tasks
+        from klda.evaluation.backtest import BacktestSettings
+        from klda.evaluation.comparison import Loop, compared, with_yardsticks
         from klda.evaluation.open_loop import HISTORIES
         from klda.evaluation.subjects import load_subjects
-        from klda.evaluation.summary import CHANCE, closed_summary, labelled_summary, open_summary
-        from klda.evaluation.verdict import CURRENT
 
     if history not in HISTORIES:
         raise SettingError(f"--history {history!r}: choose {', '.join(HISTORIES)}")
@@ -91,11 +90,10 @@ def backtest(
             archive, chosen, reading, window, language=language, work=place, training=training, progress=progress
         )
         names = policy_names(policies, labels=closed_loop or labelled)
-        if labelled:
-            names = tuple(dict.fromkeys((*names, CURRENT)))  # for ratios
+        loop: Loop = "closed" if closed_loop else "labelled" if labelled else "open"
         settings = BacktestSettings(
-            policies=names if closed_loop or labelled else tuple(dict.fromkeys((*names, CHANCE))),  # for skill
-            loop="closed" if closed_loop else "labelled" if labelled else "open",
+            policies=with_yardsticks(names, loop),
+            loop=loop,
             weeks=weeks,
             tops=list_sizes(top),
             history=history,
@@ -106,20 +104,22 @@ def backtest(
             seed=seed,
         )
         windows = [] if closed_loop else windows_to_test(test_weeks, replay.archive)  # a loop runs through all
-        jobs = tasks(replay.archive, replay.corpus, replay.results(settings), chosen, settings, windows)
         try:
             with _spread(engine, address, workers) as spread:
-                results = list(run(jobs, map=spread, progress=progress))
+                summary = compared(
+                    replay.archive,
+                    replay.corpus,
+                    replay.results(settings),
+                    chosen,
+                    settings,
+                    names,
+                    windows,
+                    map=spread,
+                    progress=progress,
+                )
         except KeyboardInterrupt:
             console.print("Interrupted; the cases that ended are kept. The same command goes on.", markup=False)
             raise typer.Exit(130) from None
-    if closed_loop:
-        summary = closed_summary(results, names, seed=seed)
-    elif labelled:
-        summary = labelled_summary(results, names, seed=seed)
-    else:
-        results.sort(key=lambda case: (case["week"], case["subject"]))
-        summary = open_summary(results, names, settings.tops, seed=seed)
     if report is not None:
         from klda.report.backtest import write_backtest
 
@@ -131,7 +131,7 @@ def backtest(
     elif labelled:
         _print_labelled(summary)
     else:
-        _print_open(summary, settings.tops)
+        _print_open(summary)
     if output is not Format.json:
         out.print(summary["verdict"], style="bold", markup=False, highlight=False)
 
@@ -153,47 +153,31 @@ def _spread(engine: o.Engine, address: str | None, workers: int | None) -> Itera
         yield task_map()
 
 
-def _print_open(summary: dict[str, Any], tops: tuple[int, ...]) -> None:
-    measures, cases = ("accuracy", "coverage", "skill"), _cases(summary["n_cases"])
-    for reading, part in (("raw truth", summary), ("corrected truth", summary["corrected"])):
-        for top in map(str, tops):
-            rows = [(name, *(entry[m][top] for m in measures)) for name, entry in part["policies"].items()]
-            ceiling = estimate_text(part["ceiling"][top])
-            print_table(f"{cases}, top {top}, {reading}; ceiling {ceiling}", ("policy", *measures), rows)
+def _print_open(summary: dict[str, Any]) -> None:
+    from klda.evaluation.result_tables import n_cases, open_tables
+
+    for table in open_tables(summary):
+        print_table(table.title, table.columns, table.rows)
     print_unanswered(summary["unanswered"])
     if summary["n_left_out"]:
-        few = _cases(summary["n_left_out"])
+        few = n_cases({"n_cases": summary["n_left_out"]})
         out.print(f"Left out for fewer than 30 frequent candidates: {few}.", style="dim", highlight=False)
     out.print(f"Intervals are 95 %; {summary['n_comparisons']} comparisons of pairs are in the JSON.", style="dim")
 
 
 def _print_closed(summary: dict[str, Any]) -> None:
-    labelled = any(entry["recall"]["mean"] is not None for entry in summary["policies"].values())
-    judged = ("recall", "precision", "f1") if labelled else ("retention", "novelty")
-    measures = (*judged, "volume", "drift")
-    rows = [(_at_hyphens(name), *(entry[m] for m in measures)) for name, entry in summary["policies"].items()]
-    print_table("Closed loop, mean over subjects and windows", ("policy", *measures), rows)
-    for subject, of_subject in summary["subjects"].items():
-        rows = [(name, *(entry[m] for m in measures)) for name, entry in of_subject.items()]
-        print_table(subject, ("policy", *measures), rows)
+    from klda.evaluation.result_tables import closed_tables
+
+    for table in closed_tables(summary):
+        print_table(table.title, table.columns, [(_at_hyphens(str(name)), *row) for name, *row in table.rows])
     out.print("Intervals are 95 %.", style="dim", highlight=False)
 
 
 def _print_labelled(summary: dict[str, Any]) -> None:
-    entries, cases = summary["policies"], _cases(summary["n_cases"])
-    measures = ("recall", "precision", "f1", "volume")
-    rows = [(_at_hyphens(name), *(entry[m] for m in measures)) for name, entry in entries.items()]
-    print_table(f"The next list by labels, {cases}", ("policy", "recall", "precision", "F1", "posts"), rows)
-    ratios = ("policy", "F1 ÷ now", "by subject", "lowest subject", "")
-    shown = ("ratio", "subject_ratio", "least_ratio", "least_subject")
-    print_table(
-        "F1 of the next list ÷ F1 of the current one (static)",
-        ratios,
-        [(_at_hyphens(name), *(entry[key] for key in shown)) for name, entry in entries.items()],
-    )
-    first, *_ = entries
-    rows = [(_at_hyphens(other), gain) for other, gain in summary["paired"][first].items()]
-    print_table(f"F1 of {first} less that of others", ("policy", "difference"), rows)
+    from klda.evaluation.result_tables import labelled_tables
+
+    for table in labelled_tables(summary):
+        print_table(table.title, table.columns, [(_at_hyphens(str(name)), *row) for name, *row in table.rows])
     print_unanswered(summary["unanswered"])
     pairs = f"{summary['n_comparisons']} comparisons of pairs are in the JSON"
     out.print(f"Intervals are 95 %; {pairs}.", style="dim", highlight=False)
@@ -201,13 +185,12 @@ def _print_labelled(summary: dict[str, Any]) -> None:
 
 def print_unanswered(unanswered: dict[str, Any]) -> None:
     """Prints which policies could not answer in all cases, and why: a table has no row for one that never did."""
+
     for name, told in unanswered.items():
-        answered = f"{name} answered {told['answered']} of {_cases(told['cases'])}"
+        answered = (
+            f"{name} answered {told['answered']} of {told['cases']:,} {'case' if told['cases'] == 1 else 'cases'}"
+        )
         out.print(f"{answered}: {told['error']}", style="dim", markup=False, highlight=False)
-
-
-def _cases(n: int) -> str:
-    return f"{n:,} case" if n == 1 else f"{n:,} cases"
 
 
 def _at_hyphens(name: str) -> str:

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from klda.report.safe_text import csv_text, visible
+from klda.cells import cell_text, is_number
+from klda.safe_text import csv_text, visible
 
 out = Console()
 
@@ -61,33 +62,8 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
     out.print(table)
 
 
-def estimate_text(value: Mapping[str, float | None] | None) -> str:
-    """A mean with its interval.
-
-    >>> estimate_text({"mean": 0.301, "low": 0.25, "high": 0.36}), estimate_text(None)
-    ('0.30 (0.25–0.36)', '–')
-    >>> estimate_text({"mean": 37, "low": 0, "high": 139})
-    '37 (0–139)'
-    """
-    if value is None or value["mean"] is None:
-        return "–"
-    size = abs(value["mean"])
-    digits = 0 if size >= 100 or isinstance(value["mean"], int) else 1 if size >= 10 else 2
-    if value["low"] is None or value["high"] is None:
-        return f"{value['mean']:.{digits}f}"
-    to = "–" if value["low"] >= 0 else " to "
-    return f"{value['mean']:.{digits}f} ({value['low']:.{digits}f}{to}{value['high']:.{digits}f})"
-
-
 def _cell(value: Any) -> Text:
-    if value is None:
-        return Text("–", justify="right")
+    text = cell_text(value)
     if isinstance(value, Mapping):  # an estimate: its interval on a second line, so that several fit beside each other
-        return Text(estimate_text(value).replace(" (", "\n").rstrip(")"), justify="right")
-    if isinstance(value, bool):
-        return Text("yes" if value else "no")
-    if isinstance(value, int):
-        return Text(f"{value:,}", justify="right")
-    if isinstance(value, float):
-        return Text(f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}", justify="right")
-    return Text(visible(str(value)))
+        text = text.replace(" (", "\n").rstrip(")")
+    return Text(text, justify="right" if is_number(value) else None)

@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from klda.advice.explanation import Action, Reason
-from klda.advice.proposal import Proposal
+from klda.advice.explanation import Reason
+from klda.advice.proposal import COLUMNS, Proposal, row_of
 from klda.baselines.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.cli import options as o
 from klda.cli.arguments import check_files, check_local, check_output, parse_keywords, parse_mapping, parse_names
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar, say, starting
 from klda.errors import InputError
-from klda.report.safe_text import csv_text
+from klda.safe_text import csv_text
 from klda.types import Estimate
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
-
-ORDER: tuple[Action, ...] = ("add", "drop", "keep", "hold")
 
 
 def recommend(
@@ -204,26 +202,20 @@ def show(proposal: Proposal, output: ListFormat, *, verbose: bool = False) -> No
         for note in proposal.notes:
             say(f"Note: {note}")
         return
-    reasons = _in_order(proposal)
     out.print(proposal.headline, style="bold", markup=False, highlight=False)
     if proposal.known is not None:
         out.print(f"Read: {proposal.known}.", markup=False, highlight=False)
     for note in proposal.notes:
         out.print(f"Note: {note[:1].upper()}{note[1:]}", style="yellow", markup=False, highlight=False)
-    rows = [_row(r, verbose) for r in reasons]
+    rows = [_row(r, verbose) for r in proposal.in_order]
     window = f" for {proposal.window[:10]}" if proposal.window else ""
-    print_table(f"Next keywords{window} ({proposal.policy})", ("", "keyword", "posts", "new", "why"), rows)
+    print_table(f"Next keywords{window} ({proposal.policy})", ("", *COLUMNS[1:]), rows)
     if proposal.expected_posts is not None:
         e, often = proposal.expected_posts, proposal.known.often if proposal.known else "a window"
         text = f"about {e.mean:,.0f} posts {often}, with 90% certainty {e.low:,.0f} to {e.high:,.0f}"
         if proposal.at_least:
             text = f"at least {e.mean:,.0f} posts {often}"
         out.print(f"The list will bring {text}.", markup=False, highlight=False)
-
-
-def _in_order(proposal: Proposal) -> list[Reason]:
-    """The reasons, first of what is added."""
-    return sorted(proposal.reasons, key=lambda reason: ORDER.index(reason.action))
 
 
 def _table(proposal: Proposal) -> tuple[Sequence[str], list[Sequence[object]]]:
@@ -244,7 +236,7 @@ def _table(proposal: Proposal) -> tuple[Sequence[str], list[Sequence[object]]]:
             ", ".join(r.lost),
             r.text,
         )
-        for r in _in_order(proposal)
+        for r in proposal.in_order
     ]
     return ("action", "keyword", "forms", "frequency", *posts, *measured, "reason"), list(rows)
 
@@ -258,15 +250,14 @@ def _write_csv(proposal: Proposal, path: Path) -> None:
 
 
 def _row(reason: Reason, verbose: bool) -> tuple[object, ...]:
-    """A line of the table: what to do with a keyword, its posts, how many are new, and why."""
-    posts = reason.expected_posts and round(reason.expected_posts.mean)
-    new = None if reason.new_posts is None else round(reason.new_posts)
-    said = [reason.text]
+    """A line of the table; with `verbose`, the reason also says what the keyword extends, brings and loses."""
+    *row, why = row_of(reason)
+    said = [str(why)]
     if verbose:
         said += [f"Extends {reason.extends}."] if reason.extends and reason.action == "add" else []
         said += [f"Brings {', '.join(reason.gained)}."] if reason.gained and reason.action == "add" else []
         said += [f"Loses {', '.join(reason.lost)}."] if reason.lost else []
-    return (reason.action, reason.keyword.text, posts, new, " ".join(filter(None, said)))
+    return (*row, " ".join(filter(None, said)))
 
 
 def _rounded(estimate: Estimate | None, digits: int | None = None) -> tuple[float | None, ...]:

@@ -22,7 +22,7 @@ from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import policy_of
 from klda.evaluation.closed_loop import ORACLES, LoopSettings, run_closed_loop, volume_cap
-from klda.evaluation.labelled import REFERENCES, LabelledCase, answered
+from klda.evaluation.labelled import REFERENCES, LabelledCase, answered, everything
 from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, counts, last_truth, open_loop_case, score
 from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.subjects import Subject, check_labels
@@ -287,6 +287,12 @@ def archive_of(task: Task) -> Archive:
 @lru_cache(maxsize=1)
 def _archive(folder: str) -> Archive:
     return Archive(load_corpus(folder))
+
+
+def close_archive() -> None:
+    """Lets go of the archive that this process has loaded."""
+    _archive.cache_clear()
+    everything.cache_clear()
 
 
 def policy_for(task: Task, name: str, **usual: Any) -> Policy:

@@ -84,7 +84,7 @@ def check_labels(subjects: Sequence[Subject], labels: Iterable[str | None]) -> N
         return
     known: Counter[str] = Counter()
     for text, n in Counter(label for label in labels if label is not None).items():
-        known.update(dict.fromkeys(labels_in(text) - {text} or {text}, n))
+        known.update(dict.fromkeys(sorted(labels_in(text) - {text} or {text}), n))  # the same message every time
     for subject in subjects:
         if subject.labels and subject.labels.isdisjoint(known):
             names = ", ".join(sorted(subject.labels))

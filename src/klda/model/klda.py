@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from klda.cells import html_paragraph, html_table
 from klda.errors import DataError, TrainingWarning
 from klda.interactive import shown
 from klda.model import initialise, runs, saving
@@ -19,6 +20,7 @@ from klda.model.settings import ModelSettings, Partition, Relaxation
 from klda.model.totals import totals
 from klda.model.trainer import Split, split
 from klda.model.workers import ALONE, Workers
+from klda.safe_text import visible
 from klda.text.corpus import Corpus
 from klda.types import Progress
 
@@ -29,6 +31,9 @@ TOPICS_ALIKE = (
     "the topics have nearly the same words, so that there is but one in truth; give more posts, train longer, or ask "
     "for fewer topics"
 )
+
+SHOWN_TOPICS, SHOWN_WORDS = 20, 8
+"""Of a model that is printed."""
 
 
 class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -324,6 +329,31 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             others = settings_of(vars(self), n_topics=1)  # refused before the search rather than after it
             n_topics = find_n_topics(data, seed=others.random_state, progress=progress, workers=workers)
         return settings_of(vars(self), n_topics=n_topics)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # sklearn's name
+        """The parameters that are not defaults and, when fitted, a line of words for each topic."""
+        said = str(super().__repr__(N_CHAR_MAX))
+        if not hasattr(self, "parameters_"):
+            return said
+        lines = [f"  topic {i}: {visible(', '.join(words))}" for i, words in enumerate(self._shown_topics(), start=1)]
+        return "\n".join([said, *lines])
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook."""
+        said = html_paragraph(str(super().__repr__()), strong=True)
+        if not hasattr(self, "parameters_"):
+            return f"{said}\n{html_paragraph('Not fitted yet.')}"
+        rows = [(i, ", ".join(words)) for i, words in enumerate(self._shown_topics(), start=1)]
+        facts = f"{len(self.candidates_):,} candidates, {len(self.vocabulary_):,} words."
+        return "\n".join([said, html_paragraph(facts), html_table(("topic", "words"), rows)])
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Both, in place of the diagram of sklearn, which shows no topics."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _shown_topics(self) -> list[list[str]]:
+        """The leading words of the first topics."""
+        return [[word for word, _ in topic] for topic in self.topics(SHOWN_WORDS)[:SHOWN_TOPICS]]
 
     def save(self, folder: Path | str) -> None:
         """Writes the model to a folder: safetensors and JSON, which cannot run code when they are read."""

@@ -94,7 +94,7 @@ def recommend(
     """
     with shown(progress) as report:
         return _recommend(
-            _read(posts, timezone, date_format),
+            as_posts(posts, timezone, date_format),
             as_keywords(keywords),
             policy=policy,
             model=model,
@@ -211,7 +211,7 @@ def _recommend(
     return replace(proposal, notes=(*unread(posts), *cut, *found.notes, *proposal.notes), seed=seed)
 
 
-def _read(
+def as_posts(
     posts: Corpus | HasBatches | Iterable[Post] | PathLike | Frame, timezone: str | None, date_format: str | None
 ) -> Corpus | HasBatches | Iterable[Post]:
     """What was given as posts; a path or a frame is read."""

@@ -71,7 +71,8 @@ def accepted(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 def policies() -> dict[str, str]:
     """Every policy that can be named, with one line on what it does.
 
-    >>> policies()["static"]
+    >>> import klda
+    >>> klda.list_policies()["static"]
     'Keeps the list as it is: the yardstick for every other policy.'
     """
     return {name: (inspect.getdoc(load()) or "").partition("\n")[0] for name, load in _factories().items()}

@@ -9,7 +9,7 @@ from math import isfinite
 
 from klda.advice.proposal import Proposal
 from klda.errors import SettingError
-from klda.report.safe_text import visible
+from klda.safe_text import visible
 from klda.text.matching import Matcher
 from klda.types import Budget, Estimate, Keyword, KeywordSet
 

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from klda.report import phrases
-from klda.report.safe_text import visible
+from klda.safe_text import visible
 
 
 def environment(package: str) -> Environment:

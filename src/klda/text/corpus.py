@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from klda.cells import cell_text, html_table
 from klda.errors import DataError, SettingError
 from klda.interactive import shown
 from klda.posts.schema import HasBatches, PostSink, PostTable, as_batches, microseconds, unread
@@ -27,6 +28,8 @@ from klda.types import Keyword, KeywordSet, Post, Progress, Window, as_keywords,
 
 Forms = dict[str, dict[str, int]]
 """How often each form of each stem occurs."""
+SHOWN = 8
+"""Candidates that a notebook shows by name."""
 CHUNK_ROWS = 65_536
 """Posts encoded at a time: enough that most words repeat, few enough to stay small in memory."""
 Rows = Callable[[Words], slice]
@@ -72,6 +75,21 @@ class Corpus:
             f"<Corpus of {len(self):,} documents and {len(self.apart):,} apart, {self.n_windows} windows "
             f"({span}{self.windowing.length}), {len(self.candidates):,} candidates, {len(self.vocabulary):,} words>"
         )
+
+    def _repr_html_(self) -> str:
+        """The same in a notebook, a fact a line."""
+        first = ", ".join(self.candidates.texts[:SHOWN]) + (" …" if len(self.candidates) > SHOWN else "")
+        facts = {
+            "documents": len(self),
+            "posts without a candidate": len(self.apart),
+            "windows": f"{self.n_windows} of {self.windowing.length}",
+            "from": str(self.windows[0]) if self.windows else "–",
+            "last window": str(self.windows[-1]) if self.windows else "–",
+            "candidates": f"{len(self.candidates):,}: {first}",
+            "words": len(self.vocabulary),
+            "language": self.settings.language,
+        }
+        return html_table(("corpus", ""), [(name, cell_text(value)) for name, value in facts.items()])
 
     @property
     def n_windows(self) -> int:

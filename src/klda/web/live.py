@@ -13,7 +13,7 @@ from starlette.requests import Request
 
 from klda.monitor.monitor import Monitor
 from klda.monitor.volume_series import now
-from klda.report.safe_text import visible
+from klda.safe_text import visible
 
 EVERY = 2.0
 """Seconds between two looks."""

@@ -15,9 +15,9 @@ from starlette.responses import HTMLResponse
 
 from klda.report.charts.theme import Spec, themed
 from klda.report.phrases import marked
-from klda.report.safe_text import visible
 from klda.report.templating import cleaned
 from klda.report.templating import environment as templates
+from klda.safe_text import visible
 from klda.types import Keyword, KeywordSet
 from klda.web.assets import address, assets
 

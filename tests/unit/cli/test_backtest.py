@@ -55,7 +55,7 @@ def test_a_closed_loop_is_judged_by_labels_where_there_are_some(capsys):
 def test_an_open_loop_has_a_table_for_each_length_of_lists(capsys):
     numbers = {"2": estimate(0.3, -0.2, 0.4), "3": estimate(0.5, 0.4, 0.6)}
     part = {"policies": {LONG: dict.fromkeys(("accuracy", "coverage", "skill"), numbers)}, "ceiling": numbers}
-    _print_open(part | {"corrected": part, "n_cases": 1, "n_left_out": 2, "unanswered": {}, "n_comparisons": 0}, (2, 3))
+    _print_open(part | {"corrected": part, "n_cases": 1, "n_left_out": 2, "unanswered": {}, "n_comparisons": 0})
     told = capsys.readouterr().out
     for title in ("1 case, top 2, raw truth", "1 case, top 3, raw truth", "1 case, top 2, corrected truth"):
         assert title in told

@@ -6,9 +6,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from klda.cells import estimate_text
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
-from klda.cli.output import estimate_text, print_table
+from klda.cli.output import print_table
 from klda.cli.study import study
 from klda.errors import SettingError
 from klda.evaluation import studies

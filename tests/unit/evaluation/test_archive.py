@@ -35,7 +35,7 @@ def test_a_post_with_several_labels_counts_for_each():
     assert archive.on_topic(frozenset({"GOOG"}), 0).tolist() == [0, 1]
     assert archive.on_topic(frozenset({"MSFT", "GOOG"}), 0).tolist() == [0, 1, 2]
     check_labels([Subject("apple", KeywordSet.of("stock"), frozenset({"AAPL"}))], archive.labels)
-    with pytest.raises(SettingError, match="most frequent of its 4 labels are GOOG, AAPL"):
+    with pytest.raises(SettingError, match="most frequent of its 4 labels are AAPL, GOOG"):
         check_labels([Subject("tesla", KeywordSet.of("stock"), frozenset({"TSLA"}))], archive.labels)
 
 

@@ -16,7 +16,7 @@ from klda.web.charts.topics import topics_over_time
 from klda.web.charts.volume import volume
 from klda.web.pages.monitors import sparkline
 from tests.unit.web.conftest import Browser
-from tests.unit.web.home import NOW
+from tests.unit.web.home import MONDAY, NOW, WEEK
 
 
 @pytest.fixture
@@ -50,6 +50,14 @@ def test_evolution_has_a_row_for_each_keyword(monitor: Monitor) -> None:
     spec = evolution(history(monitor), NOW)
     assert [row["keyword"] for row in spec["data"]["values"]] == ["hospital", "doctor", "vaccine"]
     assert "doctor" in drawn(spec)
+
+
+def test_a_keyword_that_has_just_come_has_a_bar(monitor: Monitor) -> None:
+    rows = evolution(history(monitor), MONDAY + 2 * WEEK)["data"]["values"]
+    [vaccine] = [row for row in rows if row["keyword"] == "vaccine"]
+    assert vaccine["to"] == vaccine["from"] < vaccine["drawn"]
+    assert all(row["drawn"] == row["to"] for row in rows if row is not vaccine)
+    assert evolution([], NOW)["data"]["values"] == []
 
 
 def test_outcomes_say_which_lie_within_what_was_expected(monitor: Monitor) -> None:

@@ -40,7 +40,7 @@ def export(
 
 def _write_csv(posts: StoredPosts, path: Path) -> int:
     """Writes posts as a table for spreadsheets: lists are put together with commas, nothing is run as a formula."""
-    from klda.report.safe_text import csv_text
+    from klda.safe_text import csv_text
     from klda.store.delta.reading import EXPORTED
 
     written = 0

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from klda.monitor.history import KeywordStory, history
-from klda.report.safe_text import csv_text
+from klda.safe_text import csv_text
 from klda.web.api.models import AuditAnswer, StoryAnswer
 from klda.web.studio import TheMonitor
 

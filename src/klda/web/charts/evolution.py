@@ -10,16 +10,21 @@ from klda.report.charts.theme import LIGHT, MOST_ROWS, Spec
 from klda.web.charts.frame import framed
 
 ACTIVE, GONE = "active now", "gone"
+SHORTEST = 0.006
+"""Least length of a bar, as a share of the whole time: a keyword that has just come is seen, too."""
 
 
 def evolution(stories: Sequence[KeywordStory], now: datetime) -> Spec:
     """A row for each keyword in the order in which they came; the newest are shown where there are many."""
     shown = stories[-MOST_ROWS:]
+    ends = [max(span.ended or now, span.started) for story in shown for span in story.spans]
+    least = SHORTEST * (max(ends, default=now) - min((s.started for story in shown for s in story.spans), default=now))
     rows = [
         {
             "keyword": story.keyword,
             "from": span.started.isoformat(),
             "to": max(span.ended or now, span.started).isoformat(),
+            "drawn": max(span.ended or now, span.started + least).isoformat(),
             "state": GONE if span.ended else ACTIVE,
             "why": span.reason,
             "by": span.decided_by,
@@ -39,7 +44,7 @@ def evolution(stories: Sequence[KeywordStory], now: datetime) -> Spec:
                 "title": None,
                 "axis": {"grid": True, "labelOverlap": True, "tickCount": 5, "format": "%-d %b"},
             },
-            "x2": {"field": "to"},
+            "x2": {"field": "drawn"},
             "y": {
                 "field": "keyword",
                 "type": "nominal",

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from klda.cli.output import print_csv
-from klda.report.safe_text import csv_text, visible
+from klda.safe_text import csv_text, visible
 from tests.unit.report.hostile import ATTACKS
 
 FORMULAS = [
