@@ -34,7 +34,7 @@ NEEDS = {
 """Extras that files, or all files of a folder, may import from; all others get by without."""
 WITH_OTHERS = {"markupsafe": "jinja2", "starlette": "fastapi"}
 """Packages that come with one of ours."""
-PANDAS = {"ray/preparation.py": "comes with Ray Data", "advice/proposal.py": "says itself that it is missing"}
+PANDAS = {"ray/preparation.py": "comes with Ray Data", "cells.py": "says itself that it is missing"}
 NOT_IMPORTED = {
     "python-multipart": "FastAPI asks for it where forms are sent",
     "psycopg": "SQLAlchemy imports it by its name",

@@ -76,7 +76,7 @@ def relevance(features: Features, look: str = "second", models: Models | None = 
     models = models or shipped()
     known = groups_known(features)
     chance = models[known][look](features.values)
-    if not features.unseen.any():
+    if not (features.outside_known and features.unseen.any()):
         return chance
     return halfway(chance, models[LIST_ALONE[known]][look](features.values))
 

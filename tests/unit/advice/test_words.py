@@ -140,6 +140,14 @@ def test_a_thin_sample_leaves_half_of_the_judgement_to_the_posts_of_the_list() -
     assert not np.allclose(chance, outside)
 
 
+def test_a_sample_that_shows_nothing_leaves_the_judgement_to_the_posts_of_the_list(corpus: Corpus) -> None:
+    terms = terms_of(corpus.without_apart(), KeywordSet.of("election"))
+    found = weighed(terms, features_of(terms, sample_share=0.01))
+    assert not found.outside_known
+    assert found.unseen.any()
+    np.testing.assert_array_equal(relevance(found), shipped()[groups_known(found)]["second"](found.values))
+
+
 def test_words_that_meet_by_chance_are_less_of_a_phrase_than_words_that_go_together() -> None:
     """*polling station* is said as one; *cold station* is met now and then, and both words say much else."""
     said = ["the polling station opens {}", "a queue at the polling station {}", "cold rain {}", "station music {}"]
