@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("--weeks", default="8", help="test weeks: how many of the last ones, or dates with commas")
     parser.add_argument("--split", help="subjects to run; `score`, or all where a file has none, if left out")
     parser.add_argument("--only", metavar="NAME", help="one archive, the page left alone")
-    parser.add_argument("--loops", help="policies of the closed loop, with commas; all of them if left out")
+    parser.add_argument("--policies", help="policies of next lists and loops, with commas; all of them if left out")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of archives and their subjects")
     parser.add_argument("--work", type=Path, default=None, help="where results are kept; the user's cache by default")
     parser.add_argument("--language", default="en", help="of the archives' posts")
@@ -194,11 +194,12 @@ def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Name
             "sample": lambda: {"with_sample": _closed(replay, few, given, spread, FEW_LOOPS[:-1], SAMPLE, quiet=True)},
         }
     judged = [subject for subject in _of_file(archive, given) or subjects if not subject.labels.isdisjoint(known)]
-    names = (*policy_names("all", labels=True), *VARIANTS, *UNTOLD)
+    names = _loops(given) if given.policies else (*policy_names("all", labels=True), *VARIANTS, *UNTOLD)
+    few = _loops(given) if given.policies else FEW_LOOPS
     return {
         "labelled": partial(_next_lists, replay, judged, _windows(replay, given), spread, names),
         "closed": partial(_closed, replay, chosen, given, spread),
-        "sample": lambda: {"with_sample": _closed(replay, chosen, given, spread, FEW_LOOPS, SAMPLE)},
+        "sample": lambda: {"with_sample": _closed(replay, chosen, given, spread, few, SAMPLE)},
         **_loops_of_all_and_of_the_list(replay, subjects, [replay.archive.n_windows - 1], spread),
     }
 
@@ -225,8 +226,8 @@ def _windows(replay: OpenReplay, given: argparse.Namespace) -> list[int]:
 
 def _loops(given: argparse.Namespace) -> tuple[str, ...]:
     """The policies of the closed loop."""
-    if given.loops:
-        return tuple(name.strip() for name in given.loops.split(","))
+    if given.policies:
+        return tuple(name.strip() for name in given.policies.split(","))
     return FEW_LOOPS[:-1] if given.quick else (*policy_names("all", labels=True), *VARIANTS)
 
 
