@@ -195,11 +195,11 @@ def with_labels(archive: Path, subjects: Sequence[Subject], given: argparse.Name
         }
     judged = [subject for subject in _of_file(archive, given) or subjects if not subject.labels.isdisjoint(known)]
     names = _loops(given) if given.policies else (*policy_names("all", labels=True), *VARIANTS, *UNTOLD)
-    few = _loops(given) if given.policies else FEW_LOOPS
+    sampled = _loops(given) if given.policies else FEW_LOOPS
     return {
         "labelled": partial(_next_lists, replay, judged, _windows(replay, given), spread, names),
         "closed": partial(_closed, replay, chosen, given, spread),
-        "sample": lambda: {"with_sample": _closed(replay, chosen, given, spread, few, SAMPLE)},
+        "sample": lambda: {"with_sample": _closed(replay, chosen, given, spread, sampled, SAMPLE)},
         **_loops_of_all_and_of_the_list(replay, subjects, [replay.archive.n_windows - 1], spread),
     }
 
