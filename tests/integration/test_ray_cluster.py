@@ -82,7 +82,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def corpus(files: Path) -> Corpus:
-    return Corpus.from_posts(read_posts(files), Recipe(KEYWORDS, settings=SETTINGS))
+    return Corpus.from_posts(read_posts(files), KEYWORDS, settings=SETTINGS)
 
 
 @pytest.fixture(scope="module")

@@ -142,7 +142,7 @@ def test_lists_own_their_filter_without_and_with_a_sample(tmp_path: Path, monkey
     archive = write(World(weeks=4, posts_per_week=200, seed=1), tmp_path / "posts.parquet")
     subjects = [Subject("health", KeywordSet.of("hospital", "doctor"), frozenset({"health"}))]
     monkeypatch.setattr(quality, "FEW_LOOPS", ("static", "labels-next-week"))
-    given = argparse.Namespace(quick=False, loops="static,random", work=tmp_path / "work", language="en", weeks="1")
+    given = argparse.Namespace(quick=False, policies="static,random", work=tmp_path / "work", language="en", weeks="1")
     parts = quality.with_labels(archive, subjects, given, map)
     found = parts["closed"]() | parts["sample"]()
     assert found["closed_loop"]["policies"].keys() == {"static", "random"}
@@ -229,7 +229,7 @@ def test_subjects_without_labels_are_in_the_open_loop_beside_those_with_them(
         Subject("racing", KeywordSet.of("horse", "race")),
         Subject("misspelt", KeywordSet.of("climate"), frozenset({"climt"})),
     ]
-    given = argparse.Namespace(quick=False, loops=None, work=tmp_path / "work", language="en", weeks="1")
+    given = argparse.Namespace(quick=False, policies=None, work=tmp_path / "work", language="en", weeks="1")
     found = {name: part() for name, part in quality.with_labels(archive, subjects, given, map).items()}
     assert found["closed"]["of"] == found["sample"]["with_sample"]["of"] == found["labelled"]["of"] == ["health"]
     assert found["open"]["of"] == found["list"]["list_only"]["of"] == ["health", "racing", "misspelt"]
