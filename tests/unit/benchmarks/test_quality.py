@@ -138,15 +138,14 @@ def test_the_page_names_paired_differences_and_losses() -> None:
     assert "- none in accuracy." in page
 
 
-def test_lists_own_their_filter_without_and_with_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_own_their_filter_without_and_with_a_sample(tmp_path: Path) -> None:
     archive = write(World(weeks=4, posts_per_week=200, seed=1), tmp_path / "posts.parquet")
     subjects = [Subject("health", KeywordSet.of("hospital", "doctor"), frozenset({"health"}))]
-    monkeypatch.setattr(quality, "FEW_LOOPS", ("static", "labels-next-week"))
     given = argparse.Namespace(quick=False, policies="static,random", work=tmp_path / "work", language="en", weeks="1")
     parts = quality.with_labels(archive, subjects, given, map)
     found = parts["closed"]() | parts["sample"]()
     assert found["closed_loop"]["policies"].keys() == {"static", "random"}
-    assert found["with_sample"]["closed_loop"]["policies"].keys() == {"static", "labels-next-week"}
+    assert found["with_sample"]["closed_loop"]["policies"].keys() == {"static", "random"}
     assert len(list((tmp_path / "work").glob("*/closed-*"))) == 2, "other settings are other results"
     page = tables({"posts": found})
     assert page.index("Closed loop:") < page.index("Closed loop, with a sample:")
