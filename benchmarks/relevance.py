@@ -332,7 +332,7 @@ def main() -> None:
         read = list(judged_subjects(given.data))
         every = waiting.result()
     subjects = {known: [each[known] for each in read] for known in ("all", "sample", "none")}
-    # judged subjects with a sample, in the fit too: closed loop with a 1 % sample 0.247, not 0.279
+    # judged subjects with a sample, in the fit too: closed loop 0.247, not 0.279 (1 % sample, earlier coefficients)
     fits = {
         True: (subjects["all"], [words for words in every if words.known != "none"]),
         False: (subjects["none"], [words for words in every if words.known == "none"]),
