@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from klda.errors import KldaError, SettingError
-from klda.posts.reasons import CONTROL
+from klda.posts.formats.outcome import CONTROL
 from klda.streams import Deleted, Filtered
 from klda.streams import http as live_http
 from klda.streams.x_v2 import XStream

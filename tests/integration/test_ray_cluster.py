@@ -113,7 +113,7 @@ def same_corpus(one: Corpus, other: Corpus) -> None:
 def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
     nodes: TwoNodes, files: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from klda.posts.report import combined
+    from klda.posts.read_report import combined
     from klda.ray import listing
     from klda.ray.preparation import prepare
 

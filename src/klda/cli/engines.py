@@ -17,10 +17,10 @@ from klda.cli.bad_lines import no_posts, tell_bad_lines
 from klda.cli.inputs import Reading
 from klda.cli.languages import tell_language
 from klda.posts.files import find_files
-from klda.posts.filetypes import file_type
 from klda.posts.formats.generic import Mapped, as_mapping, resolve
-from klda.posts.reasons import FOREIGN_FILE
-from klda.posts.report import ReadReport, combined
+from klda.posts.formats.outcome import FOREIGN_FILE
+from klda.posts.inputs import file_type
+from klda.posts.read_report import ReadReport, combined
 from klda.text.corpus import Corpus
 from klda.text.recipe import Recipe
 from klda.text.shards import ShardedCorpus, load_corpus

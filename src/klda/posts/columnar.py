@@ -6,21 +6,21 @@ record, so that the two agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from klda.posts.files import MAX_LINE
 from klda.posts.formats.generic import Columns, derived_id
-from klda.posts.formats.outcome import Bad
-from klda.posts.formats.times import EARLIEST, LATEST, DateReader, parse_time
-from klda.posts.formats.values import as_count, as_flag, as_label, as_name, as_tags
-from klda.posts.reasons import (
+from klda.posts.formats.outcome import (
+    DAMAGED,
     INVALID_UTF8,
     NO_ID,
     NO_TEXT,
@@ -29,8 +29,18 @@ from klda.posts.reasons import (
     TIME_OUT_OF_RANGE,
     TIME_WITHOUT_ZONE,
     TOO_LONG,
+    Bad,
 )
+from klda.posts.formats.times import EARLIEST, LATEST, DateReader, parse_time, reader_of
+from klda.posts.formats.values import as_count, as_flag, as_label, as_name, as_tags
 from klda.posts.schema import POST_SCHEMA
+
+TABLE_ROWS = 32_768
+_BUFFER = 1 << 20  # column chunks are read through buffers of this size instead of whole
+_DAMAGE = (OSError, ValueError, pa.ArrowException)  # the library tells damage in all of these ways
+REFERENCES = "referenced_tweets"
+REPOSTED = "referenced_tweets.retweeted.id"
+"""The column of that name in twarc's tables; in nested ones it is an entry of the list of references."""
 
 Bools = NDArray[np.bool_]
 
@@ -249,3 +259,91 @@ def _mask(column: pa.Array) -> Bools:
     """A column of booleans as an array; null is False."""
     mask: Bools = column.fill_null(False).to_numpy(zero_copy_only=False)
     return mask
+
+
+def parquet_columns(path: Path) -> list[str] | None:
+    """The names of the file's columns, with dotted names for what is nested; None when it is damaged."""
+    try:
+        names: list[str] = flat(pq.read_schema(path).empty_table()).column_names
+    except _DAMAGE:
+        return None
+    return names
+
+
+def parquet_batches(path: Path, columns: Columns) -> Iterator[tuple[float, pa.RecordBatch | Bad]]:
+    """The needed columns, a batch of rows at a time, each with how much of the file is read; at damage, what it is."""
+    done = 0
+    try:
+        with pq.ParquetFile(path, buffer_size=_BUFFER) as file:
+            total = file.metadata.num_rows
+            own = file.schema_arrow.names
+            needed = {name for name in columns if name is not None}
+            wanted = sorted({REFERENCES if name == REPOSTED and name not in own else name for name in needed})
+            nested = not needed <= set(own)
+            for batch in file.iter_batches(batch_size=TABLE_ROWS, columns=wanted):
+                done += batch.num_rows
+                yield done / max(total, 1), flat_batch(batch) if nested else batch
+    except _DAMAGE as error:
+        yield 1.0, Bad(DAMAGED, value=error)
+
+
+def parquet_dates(path: Path, column: str) -> DateReader | None:
+    """What reads the times of a file that has them as text; an error where day and month cannot be told apart."""
+    try:
+        with pq.ParquetFile(path) as file:
+            if column not in file.schema_arrow.names or not _is_text(file.schema_arrow.field(column).type):
+                return None
+            batches = file.iter_batches(batch_size=TABLE_ROWS, columns=[column])
+            return reader_of((value for batch in batches for value in batch.column(0).to_pylist()), str(path))
+    except _DAMAGE:
+        return None  # told when it is read
+
+
+def column_dates(times: pa.ChunkedArray, where: str) -> DateReader | None:
+    """The same for a column in memory."""
+    if not _is_text(times.type):
+        return None
+    return reader_of((value for chunk in times.iterchunks() for value in chunk.to_pylist()), where)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def flat(table: pa.Table) -> pa.Table:
+    """The table with a column for each field of its nested columns; a column that is there already stays.
+
+    >>> flat(pa.table({"public_metrics": [{"retweet_count": 3}]})).column_names
+    ['public_metrics.retweet_count']
+    """
+    while any(pa.types.is_struct(field.type) for field in table.schema):
+        nested = [
+            name for name, field in zip(table.column_names, table.schema, strict=True) if pa.types.is_struct(field.type)
+        ]
+        inside = table.select(nested).flatten()
+        table = table.drop_columns(nested)
+        for name, column in zip(inside.column_names, inside.columns, strict=True):
+            if name not in table.column_names:
+                table = table.append_column(name, column)
+    if REFERENCES in table.column_names and REPOSTED not in table.column_names:
+        column = table.column(REFERENCES)
+        if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+            table = table.append_column(REPOSTED, pa.array(map(_reposted, column.to_pylist()), type=pa.string()))
+    return table
+
+
+def flat_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same for a batch of rows."""
+    table = flat(pa.Table.from_batches([batch])).combine_chunks()
+    columns = [column.chunk(0) if column.num_chunks else pa.array([], type=column.type) for column in table.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
+
+
+def _reposted(references: object) -> str | None:
+    """The id of the post that is passed on, from the references of one that does so."""
+    for reference in references if isinstance(references, list) else ():
+        if isinstance(reference, dict) and reference.get("type") == "retweeted":
+            return str(reference.get("id") or "") or None
+    return None

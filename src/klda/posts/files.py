@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from klda.errors import InputError
-from klda.posts.formats.outcome import Bad
-from klda.posts.reasons import DAMAGED, TOO_LONG
+from klda.posts.formats.outcome import DAMAGED, TOO_LONG, Bad
 
 MAX_LINE = 10_000_000
 CHUNK = 1 << 18

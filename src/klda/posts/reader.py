@@ -13,21 +13,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from klda.errors import SettingError
-from klda.posts.columnar import to_posts
-from klda.posts.csv_rows import csv_outcomes, csv_records
-from klda.posts.dedup import SeenIds
+from klda.posts.columnar import parquet_batches, parquet_dates, to_posts
 from klda.posts.files import PathLike, Stream, find_files, json_values, lines, opened, unpacked
-from klda.posts.filetypes import FileSource, FileType, header_of, recognised
 from klda.posts.formats.generic import Columns, Mapped, as_mapping
-from klda.posts.formats.outcome import Bad, Outcome, Row, batch_of
+from klda.posts.formats.outcome import FOREIGN_FILE, LANGUAGE, Bad, Outcome, Row, batch_of
 from klda.posts.formats.times import DateReader, date_reader, reader_of
-from klda.posts.frames import Frame, frame_batches, frame_source
-from klda.posts.json_lines import json_outcomes
+from klda.posts.inputs import FileSource, FileType, Frame, frame_batches, frame_source, header_of, recognised
 from klda.posts.language_detection import detect, primary
-from klda.posts.parquet import parquet_batches, parquet_dates
-from klda.posts.reasons import FOREIGN_FILE, LANGUAGE
-from klda.posts.report import ReadLog, ReadReport
+from klda.posts.parsing import csv_outcomes, csv_records, json_outcomes
+from klda.posts.read_report import ReadLog, ReadReport
 from klda.posts.schema import BATCH_ROWS, from_batch
+from klda.posts.seen_ids import SeenIds
 from klda.types import Post, Progress, silent
 
 STAGE = "read posts"

@@ -21,11 +21,10 @@ import orjson
 
 from klda.errors import InputError, SettingError
 from klda.posts.files import MAX_LINE, find_files, opened
-from klda.posts.filetypes import FileType, file_type, is_object
-from klda.posts.formats.outcome import Bad, Skip
-from klda.posts.json_lines import json_outcomes
+from klda.posts.formats.outcome import FOREIGN_FILE, TOO_LONG, Bad, Skip
+from klda.posts.inputs import FileType, file_type, is_object
+from klda.posts.parsing import json_outcomes
 from klda.posts.reader import read_posts
-from klda.posts.reasons import FOREIGN_FILE, TOO_LONG
 from klda.streams.protocol import Burst, Event, Health, Received, event_of
 from klda.streams.replay import BURST, rows_of
 from klda.types import KeywordSet

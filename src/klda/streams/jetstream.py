@@ -23,10 +23,9 @@ from websockets.typing import Subprotocol
 
 from klda.errors import SettingError, SourceError
 from klda.posts.formats import bluesky
-from klda.posts.formats.outcome import Bad, Skip
+from klda.posts.formats.outcome import BROKEN_JSON, DAMAGED, NOT_AN_OBJECT, OTHER_EVENT, TOO_LONG, Bad, Skip
 from klda.posts.formats.times import LATEST, parse_time
 from klda.posts.formats.values import part
-from klda.posts.reasons import BROKEN_JSON, DAMAGED, NOT_AN_OBJECT, OTHER_EVENT, TOO_LONG
 from klda.streams.addresses import outside
 from klda.streams.buffer import Buffer, buffered
 from klda.streams.http import asked_wait

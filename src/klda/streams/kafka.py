@@ -18,9 +18,8 @@ import orjson
 
 from klda.errors import SettingError, SourceError
 from klda.extras import require
-from klda.posts.formats.outcome import Bad, Outcome, Skip
-from klda.posts.reasons import BROKEN_JSON, NUL_BYTES, TOO_LONG
-from klda.posts.recognise import parse_record
+from klda.posts.formats.outcome import BROKEN_JSON, NUL_BYTES, TOO_LONG, Bad, Outcome, Skip
+from klda.posts.parsing import parse_record
 from klda.streams.addresses import outside
 from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, event_of
 from klda.types import KeywordSet

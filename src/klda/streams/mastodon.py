@@ -20,8 +20,7 @@ from httpx_sse import EventSource, ServerSentEvent, SSEError
 
 from klda.errors import SettingError, SourceError
 from klda.posts.formats import mastodon
-from klda.posts.formats.outcome import Bad, Row, Skip
-from klda.posts.reasons import BROKEN_JSON, OTHER_EVENT
+from klda.posts.formats.outcome import BROKEN_JSON, OTHER_EVENT, Bad, Row, Skip
 from klda.streams.addresses import outside
 from klda.streams.buffer import Buffer, buffered
 from klda.streams.http import TRANSIENT, Token, accepted, bounded

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from klda.posts.formats.outcome import Bad, Edit, Outcome, Removal, Row, Skip
-from klda.posts.reasons import NUL_BYTES
+from klda.posts.formats.outcome import NUL_BYTES, Bad, Edit, Outcome, Removal, Row, Skip
 from klda.types import KeywordSet, Post
 
 

@@ -20,9 +20,8 @@ import orjson
 
 from klda.errors import SettingError, SourceError
 from klda.posts.formats import x_v2
-from klda.posts.formats.outcome import Bad, Row, Skip
+from klda.posts.formats.outcome import BROKEN_JSON, KEEP_ALIVE, NOT_AN_OBJECT, TOO_LONG, Bad, Row, Skip
 from klda.posts.formats.values import as_name, items, part
-from klda.posts.reasons import BROKEN_JSON, KEEP_ALIVE, NOT_AN_OBJECT, TOO_LONG
 from klda.streams.buffer import Buffer, buffered
 from klda.streams.http import TRANSIENT, Token, accepted, lines
 from klda.streams.platform_rules import X2_RULES, platform_rules, tag_of

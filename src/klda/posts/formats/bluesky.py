@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from klda.posts.formats.outcome import Bad, Removal, Row, Skip, checked
-from klda.posts.formats.times import parse_time
-from klda.posts.formats.values import as_name, as_tags, items, part
-from klda.posts.reasons import (
+from klda.posts.formats.outcome import (
     ACCOUNT,
     DELETE,
     FOLLOW,
@@ -21,7 +18,14 @@ from klda.posts.reasons import (
     OTHER_EVENT,
     REPOST_EVENT,
     UPDATE,
+    Bad,
+    Removal,
+    Row,
+    Skip,
+    checked,
 )
+from klda.posts.formats.times import parse_time
+from klda.posts.formats.values import as_name, as_tags, items, part
 
 POST = "app.bsky.feed.post"
 

@@ -8,10 +8,22 @@ from collections.abc import Mapping
 
 import orjson
 
-from klda.posts.formats.outcome import Bad, Edit, Removal, Row, Skip, checked
+from klda.posts.formats.outcome import (
+    BROKEN_JSON,
+    DELETE,
+    MEDIA_ONLY,
+    NOT_AN_OBJECT,
+    OTHER_EVENT,
+    UPDATE,
+    Bad,
+    Edit,
+    Removal,
+    Row,
+    Skip,
+    checked,
+)
 from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import as_count, as_name, as_tags, part
-from klda.posts.reasons import BROKEN_JSON, DELETE, MEDIA_ONLY, NOT_AN_OBJECT, OTHER_EVENT, UPDATE
 
 _BREAK = re.compile(r"<br[^<>]*>|</(?:p|li|blockquote|h\d)>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")  # stops at the next <, so that it stays linear on hostile text

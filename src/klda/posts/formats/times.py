@@ -9,8 +9,7 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 
 from klda.errors import InputError, SettingError
-from klda.posts.formats.outcome import Bad
-from klda.posts.reasons import NO_TIME, TIME_OUT_OF_RANGE, TIME_WITHOUT_ZONE, UNREADABLE_TIME
+from klda.posts.formats.outcome import NO_TIME, TIME_OUT_OF_RANGE, TIME_WITHOUT_ZONE, UNREADABLE_TIME, Bad
 
 EARLIEST = -2_208_988_800_000_000  # 1900-01-01
 LATEST = 7_258_118_400_000_000  # 2200-01-01

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from klda.posts.formats.outcome import Bad, Removal, Row, Skip, checked
+from klda.posts.formats.outcome import CONTROL, DELETE, Bad, Removal, Row, Skip, checked
 from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import (
     as_count,
@@ -15,7 +15,6 @@ from klda.posts.formats.values import (
     with_full_original,
     with_whole_links,
 )
-from klda.posts.reasons import CONTROL, DELETE
 
 _CONTROL = frozenset(
     {"limit", "scrub_geo", "status_withheld", "user_withheld", "disconnect", "warning", "friends", "event"}

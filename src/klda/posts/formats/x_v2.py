@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from klda.posts.formats.outcome import Bad, Outcome, Row, Skip, checked
+from klda.posts.formats.outcome import CONTROL, EMPTY_PAGE, NOT_AN_OBJECT, Bad, Outcome, Row, Skip, checked
 from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import (
     as_count,
@@ -20,7 +20,6 @@ from klda.posts.formats.values import (
     with_full_original,
     with_whole_links,
 )
-from klda.posts.reasons import CONTROL, EMPTY_PAGE, NOT_AN_OBJECT
 
 Record = Mapping[str, object]
 Expansions = Mapping[str | None, Record]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klda.posts import dedup
-from klda.posts.dedup import SeenIds
+from klda.posts import seen_ids as dedup
+from klda.posts.seen_ids import SeenIds
 
 
 def slowly(batches: list[list[str]]) -> list[list[bool]]:

@@ -9,8 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from klda.errors import InputError
-from klda.posts.formats.outcome import Bad
-from klda.posts.reasons import HINTS
+from klda.posts.formats.outcome import HINTS, Bad
 
 MAX_EXAMPLES = 100
 _MAX_SHOWN = 60
