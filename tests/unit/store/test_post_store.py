@@ -8,7 +8,7 @@ from deltalake import DeltaTable
 
 from klda.errors import DataError, StoreError
 from klda.posts.schema import POST_SCHEMA, HasBatches, to_batch
-from klda.store.delta.commits import Position
+from klda.store.delta.delta_log import Position
 from klda.store.delta.post_store import PostStore
 from klda.text.windows import Windowing
 from klda.types import Post

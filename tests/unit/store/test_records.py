@@ -14,7 +14,7 @@ from klda.advice.explanation import Example, Reason
 from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, StoreError
 from klda.store.delta.post_store import PostStore
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.journal import RecordedGap
 from klda.store.sql.records import Records
 from klda.types import Estimate, Keyword, KeywordSet
@@ -56,7 +56,7 @@ def test_what_is_expected_stands_beside_what_came(records: Records) -> None:
     records.keywords.expect(MONDAY, {"mask": Estimate(10, 5, 15), "drug": Estimate(1, 0, 2)})
     records.keywords.expect(MONDAY, {"mask": Estimate(12, 6, 18)})
     row = {"monitor": "health", "sample": False, "period": "window", "start": MONDAY, "keyword": "mask"}
-    records.database.write(lambda c: c.execute(tables.volume.insert().values(**row, posts=7, alone=1)))
+    records.database.write(lambda c: c.execute(sql_tables.volume.insert().values(**row, posts=7, alone=1)))
     found = [
         (outcome.keyword, outcome.expected.mean, outcome.realised) for outcome in records.keywords.outcomes(MONDAY)
     ]
@@ -175,7 +175,7 @@ def test_the_audit_log_only_grows(records: Records) -> None:
         ("bob", "export", {}),
         ("ann", "create", {"source": "bluesky"}),
     ]
-    for change in (update(tables.audit).values(who="eve"), delete(tables.audit)):
+    for change in (update(sql_tables.audit).values(who="eve"), delete(sql_tables.audit)):
         with pytest.raises(StoreError, match="append-only"):
             records.database.write(lambda c, change=change: c.execute(change))
     assert len(records.journal.entries()) == 2

@@ -3,8 +3,8 @@
 A batch lands exactly once. Its rows, its number and the source's cursor are one commit: after a crash the table holds
 all of them or none, the source goes on from the cursor, and a batch whose number is already there is skipped. A source
 that steps back brings posts again; those stored lately are dropped. The new text of an edited post is stored at once,
-its old row goes with the next deletions (`klda.store.sql.deletions`). One process writes at a time (`klda.store.lock`);
-any number read meanwhile, each from the version that it opened.
+its old row goes with the next deletions (`klda.store.sql.records`). One process writes at a time
+(`klda.store.monitor_folders`); any number read meanwhile, each from the version that it opened.
 """
 
 from __future__ import annotations
@@ -23,13 +23,23 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable, write_deltalake
 
 from klda.errors import StoreError
-from klda.store.delta import commits
-from klda.store.delta.commits import Change, Position
-from klda.store.delta.delta_table import FILE_BYTES, WRITER, files, open_table
-from klda.store.delta.layout import PARTITIONS, ROW_SCHEMA, outdated, part_of, rows, window_name, window_start
+from klda.store.delta import delta_log
+from klda.store.delta.delta_log import FILE_BYTES, WRITER, Change, Position, files, open_table
 from klda.store.delta.pseudonyms import Pseudonyms
-from klda.store.delta.reading import RecentIds, StoredPosts, guarded, newest_ids
-from klda.store.delta.tally import TALLIED, Count, negative, tally
+from klda.store.delta.rows import (
+    PARTITIONS,
+    ROW_SCHEMA,
+    TALLIED,
+    Count,
+    negative,
+    outdated,
+    part_of,
+    post_rows,
+    tally,
+    window_name,
+    window_start,
+)
+from klda.store.delta.stored_posts import RecentIds, StoredPosts, guarded, newest_ids
 from klda.text.windows import Windowing
 from klda.types import Window
 
@@ -141,7 +151,7 @@ class PostStore:
     def position(self, source: str) -> Position | None:
         """The number and the cursor of the last batch of a source, or None before its first one."""
         with guarded(self.uri, "be read"):
-            return commits.position(self._newest(), source)
+            return delta_log.position(self._newest(), source)
 
     def append(
         self,
@@ -166,7 +176,7 @@ class PostStore:
             if self._small_files >= _COMPACT_AFTER:
                 self.compact()
             table = self._newest()
-            last = table.transaction_version(commits.application(source)) or 0
+            last = table.transaction_version(delta_log.application(source)) or 0
             if batch <= last:
                 return Appended(committed=False)
             if batch != last + 1:
@@ -175,13 +185,13 @@ class PostStore:
             if sample is not None:
                 given = pa.concat_tables([given, self._rows(sample, None, source, batch)])
             new = self._without_known(given, source, [self.stored_id(name) for name in edited])
-            positions = commits.positions(table) | {source: Position(batch, cursor)}
+            positions = delta_log.positions(table) | {source: Position(batch, cursor)}
             write_deltalake(
                 table,
                 new,
                 mode="append",
                 writer_properties=WRITER,
-                commit_properties=commits.properties(positions, tally(new), source),
+                commit_properties=delta_log.properties(positions, tally(new), source),
             )
         for part in (False, True):
             self._known(source, part).add(part_of(new, part).column("id").to_pylist())
@@ -191,7 +201,7 @@ class PostStore:
     def _rows(
         self, posts: pa.RecordBatch | pa.Table, keywords: Sequence[Sequence[str]] | None, source: str, batch: int
     ) -> pa.Table:
-        made = rows(posts, keywords, source=source, batch=batch, windowing=self.windowing)
+        made = post_rows(posts, keywords, source=source, batch=batch, windowing=self.windowing)
         return self._pseudonyms.hide(made) if self._pseudonyms else made
 
     def _without_known(self, given: pa.Table, source: str, edited: Sequence[str]) -> pa.Table:
@@ -207,8 +217,8 @@ class PostStore:
         if (source, part) not in self._recent:
             self._recent[source, part] = RecentIds(self._remembered)
             dataset = self._table.to_pyarrow_dataset()
-            for name in reversed(commits.names(self._table, source)):
-                last = self._table.transaction_version(commits.application(name)) or 0
+            for name in reversed(delta_log.names(self._table, source)):
+                last = self._table.transaction_version(delta_log.application(name)) or 0
                 self._recent[source, part].add(newest_ids(dataset, name, part, last, self._remembered))
         return self._recent[source, part]
 
@@ -245,7 +255,7 @@ class PostStore:
     def changes(self, since: int) -> list[Change] | None:
         """How commits after a version changed the counts, oldest first; None where the log has expired: count again."""
         with guarded(self.uri, "be read"):
-            return commits.changes(self._newest(), since)
+            return delta_log.changes(self._newest(), since)
 
     def count(self, window: Window) -> list[Count]:
         """The counts of a window from the posts themselves; for when the log cannot tell any more."""
@@ -287,7 +297,7 @@ class PostStore:
         """Some columns of all rows that have one of these names in a column, and are of a source."""
         chosen, table = pc.field(column).isin(pa.array(map(self.stored_id, names), pa.string())), self._newest()
         if source is not None:
-            chosen &= pc.field("source").isin(commits.names(table, source))
+            chosen &= pc.field("source").isin(delta_log.names(table, source))
         stored = StoredPosts(table.to_pyarrow_dataset(), self.uri)
         return stored.where(chosen, list(dict.fromkeys([*columns, column])))
 
@@ -298,7 +308,7 @@ class PostStore:
     def _delete(self, gone: pa.Table) -> None:
         """Deletes these rows, and says in the same commit by how much the counts shrink."""
         table = self._newest()
-        note = commits.properties(commits.positions(table), negative(tally(gone)))
+        note = delta_log.properties(delta_log.positions(table), negative(tally(gone)))
         table.delete(these(gone), commit_properties=note, writer_properties=WRITER)
 
     def expire(self, before: datetime) -> list[Window]:
@@ -308,14 +318,14 @@ class PostStore:
             with guarded(self.uri, "be dropped"):
                 table = self._newest()
                 names = one_of("window", [window_name(window.start) for window in expired])
-                table.delete(names, commit_properties=commits.properties(commits.positions(table)))
+                table.delete(names, commit_properties=delta_log.properties(delta_log.positions(table)))
         return expired
 
     def compact(self) -> None:
         """Joins small files; what is read stays the same."""
         with guarded(self.uri, "be compacted"):
             table = self._newest()
-            note = commits.properties(commits.positions(table))
+            note = delta_log.properties(delta_log.positions(table))
             table.optimize.compact(target_size=FILE_BYTES, commit_properties=note, writer_properties=WRITER)
             self._table = self._open()
         self._small_files = 0
@@ -332,7 +342,7 @@ class PostStore:
                 dry_run=False,
                 enforce_retention_duration=False,
                 full=True,  # also what a crash left behind
-                commit_properties=commits.properties(commits.positions(table)),
+                commit_properties=delta_log.properties(delta_log.positions(table)),
             )
             table.update_incremental()
             table.create_checkpoint()

@@ -23,7 +23,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from klda.errors import FormatError, SettingError, StoreError
 from klda.extras import require
-from klda.store.sql.migrations import migrate
+from klda.store.sql.sql_tables import migrate
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class Database:
     address: a path for SQLite, or an address such as `postgresql://user@host/name`.
 
     >>> import tempfile
-    >>> from klda.store.sql.migrations import version
+    >>> from klda.store.sql.sql_tables import version
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     Database(Path(folder) / "state.db").read(version)
     5

@@ -1,17 +1,18 @@
-"""What happened to a monitor: the audit log, gaps in what a source delivered, and the models that were trained."""
+"""What happened to a monitor and what is under way: the audit log, gaps of sources, trained models, and jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
-from klda.store.sql import tables
+from klda.errors import DataError
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database, upsert
-from klda.store.sql.tables import new_id
+from klda.store.sql.sql_tables import new_id
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,11 @@ class Journal:
     def note_within(self, connection: Connection, name: str, entry: AuditEntry) -> None:
         """Adds an entry as part of a transaction; the id makes a second run of it harmless."""
         row = {"id": name, "monitor": self.monitor, "at": entry.at, "who": entry.who, "action": entry.action}
-        upsert(connection, tables.audit, [row | {"subject": entry.subject, "detail": dict(entry.detail)}])
+        upsert(connection, sql_tables.audit, [row | {"subject": entry.subject, "detail": dict(entry.detail)}])
 
     def entries(self, limit: int = 200, *, action: str | None = None) -> list[AuditEntry]:
         """The newest entries of the audit log, newest first; all, or those of one action."""
-        t = tables.audit
+        t = sql_tables.audit
         query = (
             select(t.c.at, t.c.who, t.c.action, t.c.subject, t.c.detail)
             .where(t.c.monitor == self.monitor)
@@ -86,11 +87,11 @@ class Journal:
         """Records a gap; one that starts at the same time is replaced, so that a gap may grow."""
         row = {"monitor": self.monitor, "source": gap.source, "started": gap.start, "ended": gap.end}
         rows = [row | {"reason": gap.reason}]
-        self.database.write(lambda c: upsert(c, tables.gaps, rows, replace=["ended", "reason"]))
+        self.database.write(lambda c: upsert(c, sql_tables.gaps, rows, replace=["ended", "reason"]))
 
     def gaps(self, since: datetime | None = None) -> list[RecordedGap]:
         """The gaps of all sources, in order; those that ended before `since` are left out."""
-        t = tables.gaps
+        t = sql_tables.gaps
         query = select(t.c.source, t.c.started, t.c.ended, t.c.reason).where(t.c.monitor == self.monitor)
         if since is not None:
             query = query.where(t.c.ended >= since)
@@ -102,18 +103,18 @@ class Journal:
         """Records a trained model, and returns its id."""
         name = new_id()
         row = {"id": name, "monitor": self.monitor, "window_start": window_start, "made": self.clock()}
-        self.database.write(lambda c: upsert(c, tables.models, [row | {"path": path, "facts": facts}]))
+        self.database.write(lambda c: upsert(c, sql_tables.models, [row | {"path": path, "facts": facts}]))
         return name
 
     def remove_model(self, name: str) -> None:
         """Takes a model out of the records; proposals that were made with it go on naming it."""
-        t = tables.models
+        t = sql_tables.models
         chosen = (t.c.monitor == self.monitor) & (t.c.id == name)
         self.database.write(lambda c: c.execute(delete(t).where(chosen)))
 
     def models(self, limit: int = 100) -> list[TrainedModel]:
         """The newest models, newest first."""
-        t = tables.models
+        t = sql_tables.models
         query = (
             select(t.c.id, t.c.window_start, t.c.made, t.c.path, t.c.facts)
             .where(t.c.monitor == self.monitor)
@@ -121,3 +122,93 @@ class Journal:
             .limit(limit)
         )
         return self.database.read(lambda c: [TrainedModel(*row) for row in c.execute(query)])
+
+
+JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+OPEN = ("waiting", "running")
+"""States in which a job has not ended."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A piece of work as it stands."""
+
+    id: str
+    kind: str
+    state: JobState
+    created: datetime
+    changed: datetime
+    stage: str
+    done: int
+    total: int | None
+    error: str | None
+    result: Mapping[str, Any]
+    """What came out of it, and under `request` what was asked for."""
+    cancelled: bool
+    """Whether somebody asked for it to stop; the work itself ends it."""
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The jobs of one monitor."""
+
+    database: Database
+    monitor: str
+    clock: Callable[[], datetime]
+
+    def add(self, kind: str, **request: Any) -> str:
+        """Records a job that waits to be run, with what is asked of it, and returns its id."""
+        name, now = new_id(), self.clock()
+        row = {"id": name, "monitor": self.monitor, "kind": kind, "state": "waiting", "created": now, "changed": now}
+        row |= {"stage": "", "done": 0, "total": None, "error": None, "cancelled": False}
+        row["result"] = {"request": request} if request else {}
+        self.database.write(lambda c: upsert(c, sql_tables.jobs, [row]))
+        return name
+
+    def report(self, name: str, stage: str, done: int, total: int | None = None) -> bool:
+        """Records how far a job is, which also marks it as running; returns whether it should go on."""
+        self._change(name, state="running", stage=stage, done=done, total=total)
+        return not self.get(name).cancelled
+
+    def finish(self, name: str, *, error: str | None = None, **result: Any) -> None:
+        """Ends a job: with an error it failed, after a request to stop it is cancelled, otherwise it is done."""
+        job = self.get(name)
+        state = "cancelled" if job.cancelled else "done" if error is None else "failed"
+        asked = {"request": job.result["request"]} if "request" in job.result else {}
+        self._change(name, state=state, error=error, result=asked | result)
+
+    def cancel(self, name: str) -> None:
+        """Asks a job to stop; one that has ended stays as it is."""
+        self._change(name, cancelled=True)
+
+    def abandon(self, silent_for: timedelta) -> int:
+        """Marks jobs as failed that have not reported for so long, since their process must have died; how many."""
+        t, now = sql_tables.jobs, self.clock()
+        lost = (t.c.monitor == self.monitor) & t.c.state.in_(OPEN) & (t.c.changed < now - silent_for)
+        values = {"state": "failed", "error": "its process ended without a word; start it again", "changed": now}
+        return self.database.write(lambda c: c.execute(update(t).where(lost).values(**values)).rowcount)
+
+    def get(self, name: str) -> Job:
+        """The job with this id."""
+        found = self._read(sql_tables.jobs.c.id == name, 1)
+        if not found:
+            raise DataError(f"job {name!r} is not known to monitor {self.monitor}")
+        return found[0]
+
+    def newest(self, limit: int = 100) -> list[Job]:
+        """The newest jobs, newest first."""
+        return self._read(sql_tables.jobs.c.monitor == self.monitor, limit)
+
+    def _change(self, name: str, **values: Any) -> None:
+        """Changes a job that has not ended."""
+        t = sql_tables.jobs
+        mine = (t.c.id == name) & (t.c.monitor == self.monitor) & t.c.state.in_(OPEN)
+        now = self.clock()
+        self.database.write(lambda c: c.execute(update(t).where(mine).values(changed=now, **values)))
+
+    def _read(self, chosen: Any, limit: int) -> list[Job]:
+        t = sql_tables.jobs
+        columns = [column for column in t.c if column.name != "monitor"]
+        query = select(*columns).where(chosen, t.c.monitor == self.monitor).order_by(t.c.created.desc(), t.c.id)
+        return self.database.read(lambda c: [Job(**row) for row in c.execute(query.limit(limit)).mappings()])

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, insert, select, update
 
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database, upsert
-from klda.store.sql.tables import new_id
+from klda.store.sql.sql_tables import new_id
 from klda.types import Estimate, Keyword, KeywordSet
 
 
@@ -66,7 +66,7 @@ class KeywordHistory:
 
         def work(connection: Connection) -> None:
             active = self._active(connection)
-            t = tables.keyword_spans
+            t = sql_tables.keyword_spans
             kept = set()
             for name, keyword in active.items():
                 if keyword in keywords.keywords:
@@ -88,14 +88,14 @@ class KeywordHistory:
 
     def _active(self, connection: Connection) -> dict[str, Keyword]:
         """The active keywords by the id of their span."""
-        t = tables.keyword_spans
+        t = sql_tables.keyword_spans
         query = select(t.c.id, t.c.keyword, t.c.forms).where(t.c.monitor == self.monitor, t.c.ended.is_(None))
         rows = connection.execute(query.order_by(t.c.started, t.c.place))
         return {name: Keyword(text, tuple(forms)) for name, text, forms in rows}
 
     def spans(self, keyword: str | None = None) -> list[KeywordSpan]:
         """All spans, or those of one keyword, in order of their start."""
-        t = tables.keyword_spans
+        t = sql_tables.keyword_spans
         query = select(t).where(t.c.monitor == self.monitor).order_by(t.c.started, t.c.place)
         if keyword is not None:
             query = query.where(t.c.keyword == keyword)
@@ -108,11 +108,11 @@ class KeywordHistory:
             | {"mean": e.mean, "low": e.low, "high": e.high}
             for keyword, e in posts.items()
         ]
-        self.database.write(lambda c: upsert(c, tables.expectations, rows, replace=["mean", "low", "high"]))
+        self.database.write(lambda c: upsert(c, sql_tables.expectations, rows, replace=["mean", "low", "high"]))
 
     def outcomes(self, window_start: datetime | None = None) -> list[Outcome]:
         """Expected against realised posts, by window and keyword; for one window or for all."""
-        e, v = tables.expectations, tables.volume
+        e, v = sql_tables.expectations, sql_tables.volume
         realised = and_(
             v.c.monitor == e.c.monitor,
             v.c.sample.is_(False),

@@ -11,10 +11,10 @@ from sqlalchemy import Connection, Select, insert, select, update
 
 from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, StoreError
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database
 from klda.store.sql.journal import AuditEntry, Journal
-from klda.store.sql.tables import new_id
+from klda.store.sql.sql_tables import new_id
 from klda.types import Keyword, KeywordSet
 
 State = Literal["waiting", "approved", "edited", "rejected", "superseded"]
@@ -60,7 +60,7 @@ class Proposals:
     def save(self, proposal: Proposal, *, flags: Sequence[str] = (), model: str | None = None) -> str:
         """Stores a proposal, which waits for a decision in place of any earlier one, and returns its id."""
         name, now = new_id(), self.clock()
-        t = tables.proposals
+        t = sql_tables.proposals
         row = {"id": name, "monitor": self.monitor, "made": now, "policy": proposal.policy, "body": proposal.to_json()}
         window = None if proposal.window is None else _instant(proposal.window)
         row |= {"window_start": window, "flags": list(flags), "state": "waiting", "model": model}
@@ -77,7 +77,7 @@ class Proposals:
 
     def get(self, name: str) -> SavedProposal:
         """The proposal with this id."""
-        found = self._read(self._query().where(tables.proposals.c.id == name))
+        found = self._read(self._query().where(sql_tables.proposals.c.id == name))
         if not found:
             raise DataError(
                 f"proposal {name!r} is not known to monitor {self.monitor}; `klda monitor history` lists them"
@@ -86,12 +86,12 @@ class Proposals:
 
     def waiting(self) -> SavedProposal | None:
         """The proposal that waits for a decision, if there is one."""
-        found = self._read(self._query().where(tables.proposals.c.state == "waiting"))
+        found = self._read(self._query().where(sql_tables.proposals.c.state == "waiting"))
         return found[0] if found else None
 
     def waiting_id(self) -> tuple[str, tuple[str, ...]] | None:
         """The id and the flags of the proposal that waits; the proposal itself, which may be long, is not read."""
-        t = tables.proposals
+        t = sql_tables.proposals
         query = select(t.c.id, t.c.flags).where(t.c.monitor == self.monitor, t.c.state == "waiting")
         found = self.database.read(lambda c: c.execute(query.order_by(t.c.made.desc())).first())
         return None if found is None else (found[0], tuple(found[1]))
@@ -116,7 +116,7 @@ class Proposals:
         if verdict == "reject":
             chosen = saved.proposal.current
         decision, own, entry = Decision(verdict, decided_by, self.clock(), chosen, note), new_id(), new_id()
-        t, d = tables.proposals, tables.decisions
+        t, d = sql_tables.proposals, sql_tables.decisions
 
         def work(connection: Connection) -> None:
             if connection.execute(select(d.c.id).where(d.c.id == own)).first():
@@ -137,7 +137,7 @@ class Proposals:
     def withdraw_examples(self, ids: Collection[str]) -> int:
         """Takes posts that were deleted out of the examples of all proposals; returns how many proposals changed."""
         gone = frozenset(ids)
-        t = tables.proposals
+        t = sql_tables.proposals
 
         def work(connection: Connection) -> int:
             changed = 0
@@ -153,12 +153,12 @@ class Proposals:
         return self.database.write(work) if gone else 0
 
     def _fate(self, connection: Connection, name: str) -> str:
-        d = tables.decisions
+        d = sql_tables.decisions
         row = connection.execute(select(d.c.verdict, d.c.decided_by, d.c.made).where(d.c.proposal == name)).first()
         return "superseded by a newer one" if row is None else f"already decided ({row[0]} by {row[1]} at {row[2]})"
 
     def _query(self) -> Select[Any]:
-        t, d = tables.proposals, tables.decisions
+        t, d = sql_tables.proposals, sql_tables.decisions
         decision = [
             d.c[name].label(f"decision_{name}") for name in ("verdict", "decided_by", "made", "keywords", "note")
         ]

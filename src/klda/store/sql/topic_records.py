@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, select, update
 
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database, upsert
 
 
@@ -61,11 +61,11 @@ class TopicRecords:
     def save(self, found: WindowTopics) -> None:
         """Keeps topics; earlier ones of the same window are replaced."""
         row = {"monitor": self.monitor, "window_start": found.windows[-1], "made": found.made, "body": _packed(found)}
-        self.database.write(lambda c: upsert(c, tables.topics, [row], replace=["made", "body"]))
+        self.database.write(lambda c: upsert(c, sql_tables.topics, [row], replace=["made", "body"]))
 
     def latest(self) -> WindowTopics | None:
         """The topics of the newest window that has any."""
-        t = tables.topics
+        t = sql_tables.topics
         query = select(t.c.body).where(t.c.monitor == self.monitor).order_by(t.c.window_start.desc()).limit(1)
         body = self.database.read(lambda c: c.execute(query).scalar())
         return None if body is None else _unpacked(body)
@@ -80,7 +80,7 @@ class TopicRecords:
         return self._rewrite(lambda example: example.time >= time)
 
     def _rewrite(self, keep: Callable[[TopicExample], bool]) -> int:
-        t = tables.topics
+        t = sql_tables.topics
 
         def work(connection: Connection) -> int:
             changed = 0

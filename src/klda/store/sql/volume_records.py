@@ -15,10 +15,9 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, delete, func, insert, literal, select, update
 
-from klda.store.delta.layout import window_start
 from klda.store.delta.post_store import PostStore
-from klda.store.delta.tally import ALL, Count
-from klda.store.sql import tables
+from klda.store.delta.rows import ALL, Count, window_start
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database, upsert
 from klda.types import Window
 
@@ -69,7 +68,7 @@ class Volume:
         The keyword `""` stands for all together: a post that carries three is counted once. Of the unfiltered sample
         there is nothing else.
         """
-        v = tables.volume
+        v = sql_tables.volume
         query = select(v.c.start, v.c.keyword, v.c.posts, v.c.alone).where(
             v.c.monitor == self.monitor, v.c.sample.is_(sample), v.c.period == period, v.c.posts > 0
         )
@@ -84,7 +83,7 @@ class Volume:
 
     def newest(self, period: Period, until: datetime) -> datetime | None:
         """When the newest hour, day or window before a time that has collected posts begins; None if there is none."""
-        v = tables.volume
+        v = sql_tables.volume
         query = select(func.max(v.c.start)).where(
             v.c.monitor == self.monitor, v.c.sample.is_(False), v.c.period == period, v.c.posts > 0, v.c.start < until
         )
@@ -95,7 +94,7 @@ class Volume:
         return sum(point.posts for point in self.series("window", keywords=[ALL], sample=sample))
 
     def _folded(self, connection: Connection) -> int:
-        t = tables.folded
+        t = sql_tables.folded
         found = connection.execute(select(t.c.version).where(t.c.monitor == self.monitor)).scalar()
         return -1 if found is None else int(found)
 
@@ -106,14 +105,14 @@ class Volume:
             if self._claim(connection, since, version):
                 for window in replaced:
                     self._clear(connection, window)
-                upsert(connection, tables.volume, rows, add=["posts", "alone"])
+                upsert(connection, sql_tables.volume, rows, add=["posts", "alone"])
                 self._add_up_days(connection, replaced)
 
         self.database.write(work)
 
     def _claim(self, connection: Connection, since: int, version: int) -> bool:
         """Moves the mark from one version to another; False where it has been moved already."""
-        t = tables.folded
+        t = sql_tables.folded
         if since < 0:
             found = connection.execute(select(t.c.version).where(t.c.monitor == self.monitor)).first()
             if found is None:
@@ -130,7 +129,7 @@ class Volume:
 
     def _clear(self, connection: Connection, window: Window) -> None:
         """Takes out the counts of a window and its hours; the first of them may begin before it."""
-        v = tables.volume
+        v = sql_tables.volume
         starts: dict[Period, datetime] = {"window": window.start, "hour": window.start.replace(minute=0, second=0)}
         for period, start in starts.items():
             inside = (v.c.period == period) & (v.c.start >= start) & (v.c.start < window.end)
@@ -138,7 +137,7 @@ class Volume:
 
     def _add_up_days(self, connection: Connection, windows: Collection[Window]) -> None:
         """Makes the days of these windows the sums of their hours: some may be of windows that have expired."""
-        v = tables.volume
+        v = sql_tables.volume
         for day in sorted({day for window in windows for day in _days(window)}):
             inside = (v.c.monitor == self.monitor) & (v.c.start >= day) & (v.c.start < day + _DAY)
             connection.execute(delete(v).where(inside, v.c.period == "day"))

@@ -20,7 +20,7 @@ from klda.monitor.monitor import Monitor
 from klda.report.charts.frontier import frontier
 from klda.report.charts.theme import Spec
 from klda.store import Job, SavedProposal
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.streams.platform_rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.types import Estimate
 from klda.web.actions import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable

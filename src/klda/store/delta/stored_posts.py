@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from klda.errors import SettingError, StoreError
 from klda.posts.schema import BATCH_ROWS, POST_SCHEMA, PostTable
-from klda.store.delta.layout import ROW_SCHEMA
+from klda.store.delta.rows import ROW_SCHEMA
 
 EXPORTED = pa.schema([*POST_SCHEMA, ROW_SCHEMA.field("keywords"), ROW_SCHEMA.field("window")])
 """The columns of an exported file."""

@@ -1,4 +1,4 @@
-"""How a post lies in the store: the columns of its row, and the name of its window.
+"""How posts are stored: the columns of a row, the names of windows, and counts of posts by hour and keyword.
 
 A row is a post as every part of the program knows it, and what the collector adds. The unfiltered sample lies in the
 same table, in partitions of its own, so that one commit covers both; a post that matches and is also drawn for the
@@ -7,10 +7,12 @@ sample has a row in each part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -48,7 +50,7 @@ def window_start(name: str) -> datetime:
     return datetime.fromisoformat(name)
 
 
-def rows(
+def post_rows(
     posts: pa.RecordBatch | pa.Table,
     keywords: Sequence[Sequence[str]] | None,
     *,
@@ -101,3 +103,76 @@ def outdated(rows: pa.Table) -> pa.Table:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+TALLIED = ("time", "keywords", "sample", "window")
+"""The columns that a tally is made from."""
+
+ALL = ""
+"""Stands for all keywords together: a post that carries three is counted once."""
+
+
+class Count(NamedTuple):
+    """Posts of one hour of one window that carry a keyword (or, for `ALL`, all of them)."""
+
+    window: str
+    sample: bool
+    hour: int
+    """Hours since 1970, UTC."""
+    keyword: str
+    posts: int
+    alone: int
+    """Those of them that carry no other keyword: what the list would lose without this one."""
+
+    @property
+    def start(self) -> datetime:
+        """When the hour begins."""
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(hours=self.hour)
+
+
+def tally(rows: pa.Table | pa.RecordBatch) -> list[Count]:
+    """The counts of some rows of the store, in a fixed order; the sample is counted as a whole.
+
+    >>> day = datetime(2026, 1, 5, 10, tzinfo=UTC)
+    >>> times, keywords = pa.array([day, day], pa.timestamp("us", "UTC")), [["mask", "drug"], ["drug"]]
+    >>> columns = {"time": times, "keywords": keywords, "sample": [False] * 2, "window": ["2026-01-05T00:00:00Z"] * 2}
+    >>> rows = pa.table(columns)
+    >>> [(count.keyword, count.posts, count.alone) for count in tally(rows)]
+    [('', 2, 0), ('drug', 2, 1), ('mask', 1, 0)]
+    """
+    table = rows.select(TALLIED)
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    frame = pl.DataFrame(table)
+    place = ["window", "sample", "hour", "keyword"]
+    posts = frame.select(
+        "window",
+        "sample",
+        (pl.col("time").dt.epoch("us") // 3_600_000_000).cast(pl.Int64).alias("hour"),
+        pl.col("keywords").list.unique().alias("keyword"),
+        (pl.col("keywords").list.n_unique() == 1).cast(pl.Int64).alias("alone"),
+    )
+    everything = posts.with_columns(keyword=pl.lit(ALL), alone=pl.lit(0, pl.Int64))
+    carried = posts.filter(pl.col("keyword").list.len() > 0).explode("keyword")
+    counted = (
+        pl.concat([everything, carried])
+        .group_by(place)
+        .agg(pl.len().cast(pl.Int64).alias("posts"), pl.col("alone").sum())
+        .sort(place)
+    )
+    return [Count(*row) for row in counted.iter_rows()]
+
+
+def negative(counts: Iterable[Count]) -> list[Count]:
+    """The counts that undo these."""
+    return [count._replace(posts=-count.posts, alone=-count.alone) for count in counts]
+
+
+def packed(counts: Iterable[Count]) -> list[list[Any]]:
+    """The counts as JSON can carry them."""
+    return [list(count) for count in counts]
+
+
+def unpacked(plain: Iterable[Iterable[Any]]) -> list[Count]:
+    """The counts that `packed` made."""
+    return [Count(*row) for row in plain]

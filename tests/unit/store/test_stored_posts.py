@@ -8,7 +8,7 @@ import pytest
 
 from klda.errors import SettingError, StoreError
 from klda.store.delta.post_store import PostStore
-from klda.store.delta.reading import export, guarded
+from klda.store.delta.stored_posts import export, guarded
 
 Add = Callable[..., bool]
 

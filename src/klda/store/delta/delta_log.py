@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from deltalake import CommitProperties, DeltaTable, Transaction
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Transaction, WriterProperties
 
 from klda.errors import StoreError
-from klda.store.delta.tally import Count, packed, unpacked
+from klda.store.delta.rows import PARTITIONS, ROW_SCHEMA, Count, packed, unpacked
 
 _NOTE = "klda"
 
@@ -96,3 +97,38 @@ def _notes(table: DeltaTable) -> Iterator[dict[str, Any]]:
         log = table.history(limit)
         yield from (entry[_NOTE] for entry in log[seen:] if _NOTE in entry)
         seen = len(log)
+
+
+FILE_BYTES = 32 << 20
+WRITER = WriterProperties(compression="ZSTD")
+_CONFIGURATION = {
+    # Only these columns leave their extremes in the log: it must not hold texts or names of deleted posts.
+    "delta.dataSkippingStatsColumns": "time,batch",
+    "delta.deletedFileRetentionDuration": "interval 1 days",
+    # Deletions name ids. Delta drops log entries before a checkpoint of this age: with one a day, within seven days.
+    "delta.logRetentionDuration": "interval 5 days",
+    "delta.checkpointInterval": "20",
+}
+
+
+def open_table(uri: str, options: Mapping[str, str]) -> DeltaTable:
+    """The table at an address, made where there is none."""
+    given = dict(options)
+    if not DeltaTable.is_deltatable(uri, given):
+        DeltaTable.create(
+            uri,
+            ROW_SCHEMA,
+            mode="ignore",
+            partition_by=list(PARTITIONS),
+            configuration=_CONFIGURATION,
+            storage_options=given,
+            commit_properties=properties({}),
+        )
+    return DeltaTable(uri, storage_options=given)
+
+
+def files(table: DeltaTable, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Facts about the files of a table, file by file."""
+    found = pa.table(table.get_add_actions(flatten=True))
+    if found.num_rows:
+        yield from zip(*(found.column(name).to_pylist() for name in names), strict=True)
