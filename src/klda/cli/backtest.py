@@ -148,7 +148,7 @@ def _spread(engine: o.Engine, address: str | None, workers: int | None) -> Itera
     from klda.cli.engines import on_ray
 
     with on_ray(address, workers):
-        from klda.ray.tasks import task_map
+        from klda.ray.cluster import task_map
 
         yield task_map()
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from klda.errors import SettingError
+from klda.errors import KldaError, SettingError
 from klda.extras import require
 
 OBJECT_STORE = 512 << 20
 """Bytes of shared memory for a Ray of our own; what does not fit is spilled to disk."""
 ANSWER_WITHIN = 5.0
 """Seconds in which a cluster must answer."""
+
+RETRIES = 5
+"""How often a task is done again when its node or process is lost."""
 
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent anywhere
@@ -81,3 +85,44 @@ def _no_answer(address: str | None, error: Exception) -> SettingError:
     return SettingError(
         f"--address {address}: no Ray cluster answers there ({error}); start one with `ray start --head`"
     )
+
+
+def task_map(*, ordered: bool = False) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
+    """A `map` over Ray tasks that yields results as they end, or in the order of tasks; one thread each."""
+    return partial(_map, ordered)
+
+
+def _map(ordered: bool, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+    import ray
+    from ray.exceptions import RayError
+
+    # Ray gives a task of one CPU one thread.
+    job = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(_run)
+    shared = ray.put(function)  # once a node, not once a task
+    waiting = [job.remote(shared, task) for task in tasks]
+    try:
+        while waiting:
+            done = waiting[:1] if ordered else ray.wait(waiting)[0]
+            waiting = [ref for ref in waiting if ref not in done]
+            yield from ray.get(done)
+    except RayError as error:
+        raise own_error(error) from error
+    finally:
+        for ref in waiting:
+            ray.cancel(ref)
+
+
+def _run(function: Callable[[Any], Any], task: Any) -> Any:
+    return function(task)
+
+
+def own_error(error: BaseException) -> BaseException:
+    """The error of ours that a task raised, out of Ray's wrappers; the error itself where there is none."""
+    from ray.exceptions import RayTaskError
+
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, KldaError) and not isinstance(inner, RayTaskError):
+            return inner
+        inner = getattr(inner, "cause", None) or inner.__cause__
+    return error

@@ -25,8 +25,8 @@ from ray.data.context import DataContext, ShuffleStrategy
 from ray.exceptions import RayError
 
 from klda.posts.schema import PostTable
-from klda.ray.listing import SourceFile, grouped, on_this_machine
-from klda.ray.tasks import own_error, task_map
+from klda.ray.cluster import own_error, task_map
+from klda.ray.input_files import SourceFile, grouped, on_this_machine
 from klda.text import storage
 from klda.text.merging import frequent_words, vocabulary_of, word_counts
 from klda.text.out_of_core import MOST_TEXT, make_part, spilled

@@ -26,12 +26,9 @@ from klda.posts.formats import bluesky
 from klda.posts.formats.outcome import BROKEN_JSON, DAMAGED, NOT_AN_OBJECT, OTHER_EVENT, TOO_LONG, Bad, Skip
 from klda.posts.formats.times import LATEST, parse_time
 from klda.posts.formats.values import part
-from klda.streams.addresses import outside
-from klda.streams.buffer import Buffer, buffered
-from klda.streams.http import asked_wait
+from klda.streams.buffer import Buffer, Recent, buffered
+from klda.streams.connections import Backoff, Busy, asked_wait, outside, reconnecting
 from klda.streams.protocol import Burst, Event, Gap, Health, event_of
-from klda.streams.recent import Recent
-from klda.streams.reconnect import Backoff, Busy, reconnecting
 from klda.types import KeywordSet
 
 PUBLIC = "wss://jetstream2.us-east.bsky.network"

@@ -20,7 +20,7 @@ from klda.errors import SettingError, SourceError
 from klda.extras import require
 from klda.posts.formats.outcome import BROKEN_JSON, NUL_BYTES, TOO_LONG, Bad, Outcome, Skip
 from klda.posts.parsing import parse_record
-from klda.streams.addresses import outside
+from klda.streams.connections import outside
 from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, event_of
 from klda.types import KeywordSet
 

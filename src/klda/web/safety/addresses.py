@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from klda.errors import SettingError
-from klda.streams.addresses import Resolve, outside, resolved
+from klda.streams.connections import Resolve, outside, resolved
 
 SCHEMES = {"jetstream": ("wss", "ws"), "mastodon": ("https",)}
 KINDS = ("jetstream", "mastodon", "x", "kafka")

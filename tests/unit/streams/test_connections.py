@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from klda.streams import Health
-from klda.streams.reconnect import MAX_WAIT, Backoff, Busy, reconnecting
+from klda.streams.connections import MAX_WAIT, Backoff, Busy, reconnecting
 from tests.integration.taking import run, watched_waits
 
 DOUBLING = Backoff(first=0.001, longest=1000.0, jitter=0.0)
@@ -51,7 +51,7 @@ def test_sessions_that_brought_nothing_are_further_and_further_apart_until_one_d
 
 def test_a_session_that_lasted_as_long_as_the_longest_wait_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     hours: Iterator[float] = count(0.0, 3600.0)
-    monkeypatch.setattr("klda.streams.reconnect.time", SimpleNamespace(monotonic=lambda: next(hours)))
+    monkeypatch.setattr("klda.streams.connections.time", SimpleNamespace(monotonic=lambda: next(hours)))
     assert waited(lambda _: 0, 5) == []
 
 

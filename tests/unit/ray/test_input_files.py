@@ -9,8 +9,8 @@ import pytest
 from deltalake import write_deltalake
 
 from klda.errors import InputError
-from klda.ray import listing
-from klda.ray.listing import SourceFile, delta_files, grouped, is_delta, on_this_machine, remote_files
+from klda.ray import input_files
+from klda.ray.input_files import SourceFile, delta_files, grouped, is_delta, on_this_machine, remote_files
 
 
 @pytest.fixture
@@ -80,6 +80,6 @@ def test_a_damaged_file_of_a_partitioned_table_is_left_for_the_reader(tmp_path: 
 
 
 def test_small_neighbours_share_a_task_and_keep_their_order(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(listing, "GROUP_BYTES", 10)
+    monkeypatch.setattr(input_files, "GROUP_BYTES", 10)
     files = [SourceFile(str(i), True, size) for i, size in enumerate([4, 5, 3, 30, 1, 2])]
     assert [[file.size for file in group] for group in grouped(files)] == [[4, 5], [3], [30], [1, 2]]

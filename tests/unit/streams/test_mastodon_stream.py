@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from klda.streams.mastodon import Listening, Mastodon
+from klda.streams.mastodon_stream import Listening, Mastodon
 
 
 def test_a_timeline_that_is_down_holds_the_cursor_where_it_was() -> None:

@@ -12,10 +12,10 @@ from klda.errors import SettingError
 from klda.streams.folder import Folder
 from klda.streams.jetstream import Jetstream
 from klda.streams.kafka import Kafka
-from klda.streams.mastodon import Mastodon
+from klda.streams.mastodon_stream import Mastodon
 from klda.streams.protocol import Source
 from klda.streams.replay import Replay
-from klda.streams.x_v2 import XStream
+from klda.streams.x_stream import XStream
 
 SOURCES: dict[str, Callable[..., Source]] = {
     "jetstream": Jetstream,

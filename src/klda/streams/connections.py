@@ -1,21 +1,32 @@
-"""Long answers over HTTP: bounded lines, refusals told apart from trouble, tokens that never show."""
+"""Connections to servers: which addresses are allowed, long answers over HTTP, and connecting again after a failure."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import socket
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 import httpx
+import stamina
 
 from klda.errors import SettingError, SourceError
-from klda.streams.reconnect import Busy
+from klda.streams.protocol import Health
 
 MAX_LINE = 1 << 20
 """Bytes of one line or event; a post takes about a hundredth of that."""
 TRANSIENT = (httpx.TransportError, httpx.StreamError, OSError)
+MAX_WAIT = 900.0
+"""The longest wait that a server may ask for, in seconds: the length of X's rate windows."""
+
+Resolve = Callable[[str, int], list[str]]
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""Where networks without IPv4 find it: the last four bytes are the address that is meant."""
 
 
 class Token:
@@ -113,3 +124,109 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
         if "x-rate-limit-reset" in headers:
             return float(headers["x-rate-limit-reset"]) - time.time()
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Seconds between attempts: the first wait, doubled every time up to the longest, and at most so much at random."""
+
+    first: float = 0.5
+    longest: float = 60.0
+    jitter: float = 1.0
+
+
+class Busy(Exception):
+    """The server is there and says: not now."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+async def reconnecting(
+    session: Callable[[], Awaitable[None]],
+    transient: tuple[type[Exception], ...],
+    health: Health,
+    backoff: Backoff,
+    brought: Callable[[], int],
+) -> None:
+    """Runs sessions one after another, until one fails for good.
+
+    brought: how many events these sessions, and no others of the source, have brought so far. One that brought
+    something new, or lasted as long as the longest wait, is followed by the next at once; any other counts as a failed
+    attempt, so that a server that takes every connection and drops it is not run against in a tight loop. A wait that
+    the server asks for is kept in any case.
+    """
+
+    transient = (Busy, *transient)
+
+    async def attempt_one() -> None:
+        before, began = brought(), time.monotonic()
+        ended: Exception = Busy("the server ended the stream")
+        try:
+            await session()
+        except transient as error:
+            ended = error
+        health.reconnects += 1
+        asked = isinstance(ended, Busy) and ended.wait is not None
+        if asked or (brought() == before and time.monotonic() - began < backoff.longest):
+            raise ended
+
+    while True:
+        await retried(attempt_one, transient, backoff, attempts=None)
+
+
+async def retried(
+    call: Callable[[], Awaitable[None]],
+    transient: tuple[type[Exception], ...],
+    backoff: Backoff,
+    attempts: int | None = 5,
+) -> None:
+    """Calls until it succeeds, or fails for good, or has failed too often."""
+
+    def again(error: Exception) -> bool | float:
+        if isinstance(error, Busy) and error.wait is not None:
+            return min(max(backoff.first, error.wait), MAX_WAIT)  # servers' clocks differ: it may lie in the past
+        return isinstance(error, (Busy, *transient))
+
+    async for attempt in stamina.retry_context(
+        on=again,
+        attempts=attempts,
+        timeout=None,
+        wait_initial=backoff.first,
+        wait_max=backoff.longest,
+        wait_jitter=backoff.jitter,
+    ):
+        with attempt:
+            await call()
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """The addresses that a name leads to, the best first; OSError where it leads nowhere."""
+    return list(dict.fromkeys(str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+
+
+def outside(host: str, port: int, resolve: Resolve = resolved) -> list[str]:
+    """The addresses that a name leads to; SettingError where one of them lies in the own network.
+
+    >>> outside("mastodon.example", 443, lambda host, port: ["93.184.215.14"])
+    ['93.184.215.14']
+    """
+    found = resolve(host, port)
+    for address in found:
+        if not _is_outside(address):
+            raise SettingError(f"{host} leads into the own network ({address}), which --private-sources would allow")
+    return found
+
+
+def _is_outside(text: str) -> bool:
+    address = ipaddress.ip_address(text.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address):
+        meant = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64:
+            meant = ipaddress.IPv4Address(address.packed[-4:])
+        if meant is None:
+            special = address.is_reserved or address.is_site_local or address.is_multicast
+            return address.is_global and not special
+        address = meant
+    return address.is_global and not address.is_multicast

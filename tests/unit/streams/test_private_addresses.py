@@ -11,7 +11,7 @@ from websockets.http11 import Request, Response
 
 from klda.errors import SettingError, SourceError
 from klda.streams import source_of
-from klda.streams.addresses import outside
+from klda.streams.connections import outside
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:4700::1111", "::ffff:93.184.215.14", "64:ff9b::5db8:d70e"])

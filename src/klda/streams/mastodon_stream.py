@@ -21,13 +21,10 @@ from httpx_sse import EventSource, ServerSentEvent, SSEError
 from klda.errors import SettingError, SourceError
 from klda.posts.formats import mastodon
 from klda.posts.formats.outcome import BROKEN_JSON, OTHER_EVENT, Bad, Row, Skip
-from klda.streams.addresses import outside
-from klda.streams.buffer import Buffer, buffered
-from klda.streams.http import TRANSIENT, Token, accepted, bounded
+from klda.streams.buffer import Buffer, Recent, buffered
+from klda.streams.connections import TRANSIENT, Backoff, Busy, Token, accepted, bounded, outside, reconnecting
 from klda.streams.platform_rules import hashtags
 from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, Received
-from klda.streams.recent import Recent
-from klda.streams.reconnect import Backoff, Busy, reconnecting
 from klda.types import KeywordSet
 
 PAGE, PAGES = 40, 25

@@ -22,12 +22,10 @@ from klda.errors import SettingError, SourceError
 from klda.posts.formats import x_v2
 from klda.posts.formats.outcome import BROKEN_JSON, KEEP_ALIVE, NOT_AN_OBJECT, TOO_LONG, Bad, Row, Skip
 from klda.posts.formats.values import as_name, items, part
-from klda.streams.buffer import Buffer, buffered
-from klda.streams.http import TRANSIENT, Token, accepted, lines
+from klda.streams.buffer import Buffer, Recent, buffered
+from klda.streams.connections import TRANSIENT, Backoff, Busy, Token, accepted, lines, reconnecting, retried
 from klda.streams.platform_rules import X2_RULES, platform_rules, tag_of
 from klda.streams.protocol import Burst, Deleted, Gap, Health, Received
-from klda.streams.recent import Recent
-from klda.streams.reconnect import Backoff, Busy, reconnecting, retried
 from klda.types import KeywordSet
 
 API = "https://api.x.com"
