@@ -25,8 +25,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from klda.errors import InputError
-from klda.report.charts.dates import full_date
-from klda.report.charts.theme import CATEGORIES, DARK, LIGHT, Spec, themed
+from klda.report.charts.theme import CATEGORIES, DARK, LIGHT, Spec, full_date, themed
 from klda.report.templating import cleaned, environment
 
 STATIC_WIDTH = 680

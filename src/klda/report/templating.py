@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from klda.report import phrases
+from klda.report import wording
 from klda.safe_text import visible
 
 
@@ -26,11 +26,11 @@ def environment(package: str) -> Environment:
         finalize=finalize,
     )
     made.filters |= {
-        "count": phrases.count,
-        "percent": phrases.percent,
-        "between": phrases.between,
-        "decimal": phrases.decimal,
-        "marked": phrases.marked,
+        "count": wording.count,
+        "percent": wording.percent,
+        "between": wording.between,
+        "decimal": wording.decimal,
+        "marked": wording.marked,
     }
     return made
 

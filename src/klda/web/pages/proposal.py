@@ -17,7 +17,7 @@ from klda.errors import KldaError, SettingError
 from klda.monitor.background import start
 from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
-from klda.report.charts.frontier import frontier
+from klda.report.charts.proposed_list import frontier
 from klda.report.charts.theme import Spec
 from klda.store import Job, SavedProposal
 from klda.store.sql.journal import OPEN

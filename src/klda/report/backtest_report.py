@@ -1,20 +1,37 @@
-"""What the report on an open-loop backtest shows, from its summary."""
+"""The report on a backtest: one HTML file of tables with intervals and curves from week to week."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from klda.report.charts.curves import CEILING, Point, curves, with_colour
-from klda.report.charts.skill import SkillRow, skill
+from klda.report.charts.policy_skill import CEILING, Point, SkillRow, curves, skill, with_colour
 from klda.report.charts.theme import Spec
-from klda.report.phrases import measured
-from klda.report.results import EMPTY, ResultGrid, cell
+from klda.report.page import page, write_page
+from klda.report.wording import EMPTY, ResultGrid, cell, measured
 
-Plain = Mapping[str, Any]
+
+def render_backtest(summary: Mapping[str, Any], *, title: str) -> str:
+    """The page of a backtest in open or closed loop, from what `klda.evaluation.summary` makes of its cases.
+
+    Names of subjects, keywords and errors are text, whatever they look like.
+    """
+    if "ceiling" in summary:
+        opened = open_view(summary)
+        return page("open_loop.html", opened.pictures, title=title, view=opened)
+    closed = closed_view(summary)
+    return page("closed_loop.html", closed.pictures, title=title, view=closed)
+
+
+def write_backtest(summary: Mapping[str, Any], path: Path | str, *, title: str) -> None:
+    """Writes the page; the file is either the old one or the whole new one, never a part."""
+    write_page(render_backtest(summary, title=title), path)
+
+
 READINGS = {"raw": "raw truth", "corrected": "corrected truth"}
-MEASURES = ("accuracy", "coverage", "skill")
+OPEN_MEASURES = ("accuracy", "coverage", "skill")
 
 
 @dataclass(frozen=True)
@@ -64,8 +81,8 @@ def open_view(summary: Plain) -> OpenView:
         n_comparisons=summary["n_comparisons"],
         tops=tops,
         tiles=_tiles(summary, order, top),
-        results=tuple(_results(part, READINGS[name], order, tops) for name, part in readings.items()),
-        paired=tuple(_paired(summary, order, t) for t in tops),
+        results=tuple(_open_results(part, READINGS[name], order, tops) for name, part in readings.items()),
+        paired=tuple(_open_paired(summary, order, t) for t in tops),
         coloured=coloured,
         grey=len(order) > len(coloured),
         cases=tuple(_case(case, int(top or 1)) for case in summary["cases"]),
@@ -85,23 +102,23 @@ def _tiles(summary: Plain, order: Sequence[str], top: str) -> tuple[tuple[str, s
     return tuple((name, mean, f"{spread}, {note}" if spread else note) for name, mean, spread, note in found)
 
 
-def _results(part: Plain, reading: str, order: Sequence[str], tops: Sequence[int]) -> ResultGrid:
+def _open_results(part: Plain, reading: str, order: Sequence[str], tops: Sequence[int]) -> ResultGrid:
     rows = tuple(
         (
             name,
-            tuple(cell(part["policies"][name][measure].get(str(top))) for top in tops for measure in MEASURES),
+            tuple(cell(part["policies"][name][measure].get(str(top))) for top in tops for measure in OPEN_MEASURES),
         )
         for name in order
         if name in part["policies"]
     )
     ceilings = tuple(
-        cell(part["ceiling"][str(top)] if measure == "accuracy" else None) for top in tops for measure in MEASURES
+        cell(part["ceiling"][str(top)] if measure == "accuracy" else None) for top in tops for measure in OPEN_MEASURES
     )
-    columns = ("policy", *(f"{measure} top {top}" for top in tops for measure in MEASURES))
+    columns = ("policy", *(f"{measure} top {top}" for top in tops for measure in OPEN_MEASURES))
     return ResultGrid(f"Against the {reading}", columns, (*rows, ("ceiling", ceilings)))
 
 
-def _paired(summary: Plain, order: Sequence[str], top: int) -> ResultGrid:
+def _open_paired(summary: Plain, order: Sequence[str], top: int) -> ResultGrid:
     """Differences in accuracy between each policy (row) and each other one (column)."""
     rows = []
     for name in order:
@@ -178,3 +195,118 @@ def _words(words: Sequence[str], top: int) -> str:
 def _mean(estimate: Mapping[str, float | None] | None) -> float:
     mean = estimate["mean"] if estimate else None
     return -1.0 if mean is None else mean
+
+
+Plain = Mapping[str, Any]
+CLOSED_MEASURES = ("recall", "precision", "f1", "volume", "retention", "novelty", "drift")
+LABELLED = ("f1", "recall", "volume", "drift")
+UNLABELLED = ("retention", "novelty", "volume", "drift")
+NAMES = {"f1": "F1", "volume": "posts"}
+HEIGHT = 150
+
+
+@dataclass(frozen=True)
+class SubjectView:
+    """One subject: its pictures, and each policy's last list."""
+
+    name: str
+    pictures: tuple[tuple[str, str], ...]
+    """Names of pictures, and what each shows."""
+    lists: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+    """Policy, its means, and its last list."""
+
+
+@dataclass(frozen=True)
+class ClosedView:
+    """Everything on the page."""
+
+    verdict: str
+    n_windows: int
+    n_comparisons: int
+    labelled: bool
+    measures: tuple[str, ...]
+    results: ResultGrid
+    paired: ResultGrid | None
+    coloured: tuple[str, ...]
+    grey: bool
+    """Whether some policies have no colour of their own."""
+    dashed: str
+    """The static list, where it was run."""
+    subjects: tuple[SubjectView, ...]
+    pictures: Mapping[str, Spec]
+
+
+def closed_view(summary: Plain) -> ClosedView:
+    """The view of what `closed_summary` found."""
+    entries = summary["policies"]
+    labelled = any(entry["f1"]["mean"] is not None for entry in entries.values())
+    shown = LABELLED if labelled else UNLABELLED
+    order = sorted(entries, key=lambda name: -(entries[name][shown[0]]["mean"] or 0.0))
+    coloured = with_colour(order, reference="static")
+    pictures: dict[str, Spec] = {}
+    subjects = []
+    for number, (subject, found) in enumerate(summary["subjects"].items()):
+        names = []
+        for measure in shown:
+            points = _points(found, order, measure)
+            if points:
+                name, text = f"subject-{number}-{measure}", NAMES.get(measure, measure)
+                number_format = ",d" if measure == "volume" else ".2f"
+                pictures[name] = curves(
+                    points, coloured, measure=text, number=number_format, height=HEIGHT, dashed="static"
+                )
+                names.append((name, text))
+        lists = tuple(
+            (name, tuple(_number(found[name][m]) for m in shown), tuple(found[name]["last_list"]))
+            for name in order
+            if name in found
+        )
+        subjects.append(SubjectView(subject, tuple(names), lists))
+    windows = {week["window"] for found in summary["subjects"].values() for e in found.values() for week in e["weeks"]}
+    return ClosedView(
+        verdict=summary["verdict"],
+        n_windows=len(windows),
+        n_comparisons=summary["n_comparisons"],
+        labelled=labelled,
+        measures=tuple(NAMES.get(measure, measure) for measure in shown),
+        results=_closed_results(entries, order),
+        paired=_closed_paired(summary["paired"], order, labelled),
+        coloured=coloured,
+        grey=len(set(order) - {"static"}) > len(coloured),
+        dashed="static" if "static" in order else "",
+        subjects=tuple(subjects),
+        pictures=pictures,
+    )
+
+
+def _closed_results(entries: Plain, order: Sequence[str]) -> ResultGrid:
+    known = [m for m in CLOSED_MEASURES if any(entries[name][m]["mean"] is not None for name in order)]
+    rows = tuple((name, tuple(cell(entries[name][m]) for m in known)) for name in order)
+    columns = ("policy", *(NAMES.get(m, m) for m in known))
+    return ResultGrid("Mean over subjects and windows, with 95 % intervals", columns, rows)
+
+
+def _closed_paired(paired: Plain, order: Sequence[str], labelled: bool) -> ResultGrid | None:
+    if not labelled or not paired:
+        return None
+    rows = []
+    for name in order:
+        gains = paired.get(name, {}).get("static")
+        if gains:
+            cells = tuple(cell(gains[m], difference=True) for m in ("f1", "recall"))
+            rows.append((name, cells))
+    return ResultGrid("Difference from the static list, window by window", ("policy", "F1", "recall"), tuple(rows))
+
+
+def _points(found: Plain, order: Sequence[str], measure: str) -> list[Point]:
+    return [
+        Point(week["window"], name, week[measure])
+        for name in order
+        if name in found
+        for week in found[name]["weeks"]
+        if week[measure] is not None
+    ]
+
+
+def _number(value: float | None) -> str:
+    return measured({"mean": value, "low": None, "high": None})[0]

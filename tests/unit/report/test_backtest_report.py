@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from klda.evaluation.summary import closed_summary, open_summary
-from klda.report.backtest import render_backtest, write_backtest
-from klda.report.charts.curves import Point, curves, short_labels
+from klda.report.backtest_report import render_backtest, write_backtest
+from klda.report.charts.policy_skill import Point, curves, short_labels
 from tests.unit.report.backtest_sample import POLICIES, SUBJECTS, WEEKS, closed_sample, open_cases, open_sample
 from tests.unit.report.hostile import ATTACKS
-from tests.unit.report.test_html import Page
+from tests.unit.report.test_proposal_report import Page
 
 SAMPLES: dict[str, Callable[[], dict[str, Any]]] = {"open": open_sample, "closed": closed_sample}
 

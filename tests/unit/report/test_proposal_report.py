@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from klda.advice.proposal import Proposal
 from klda.errors import InputError
 from klda.report.content import Report
-from klda.report.html import render, write
+from klda.report.proposal_report import render, write
 from klda.types import KeywordSet
 from tests.unit.report.hostile import ATTACKS, tampered
 from tests.unit.report.sample import REPORT, WEEKS
