@@ -19,7 +19,7 @@ from klda.cli.languages import tell_language
 from klda.posts.files import find_files
 from klda.posts.formats.generic import Mapped, as_mapping, resolve
 from klda.posts.formats.outcome import FOREIGN_FILE
-from klda.posts.inputs import file_type
+from klda.posts.input_types import file_type
 from klda.posts.read_report import ReadReport, combined
 from klda.text.corpus import Corpus
 from klda.text.recipe import Recipe

@@ -12,7 +12,7 @@ from klda.errors import InputError
 from klda.posts.columnar import TABLE_ROWS
 from klda.posts.files import CHUNK, opened, unpacked
 from klda.posts.formats.generic import resolve
-from klda.posts.inputs import FileType, file_type
+from klda.posts.input_types import FileType, file_type
 
 MOST_UNPACKED = 8_000_000_000
 """Bytes that a packed file may unpack to."""

@@ -18,7 +18,7 @@ from klda.posts.files import PathLike, Stream, find_files, json_values, lines, o
 from klda.posts.formats.generic import Columns, Mapped, as_mapping
 from klda.posts.formats.outcome import FOREIGN_FILE, LANGUAGE, Bad, Outcome, Row, batch_of
 from klda.posts.formats.times import DateReader, date_reader, reader_of
-from klda.posts.inputs import FileSource, FileType, Frame, frame_batches, frame_source, header_of, recognised
+from klda.posts.input_types import FileSource, FileType, Frame, frame_batches, frame_source, header_of, recognised
 from klda.posts.language_detection import detect, primary
 from klda.posts.parsing import csv_outcomes, csv_records, json_outcomes
 from klda.posts.read_report import ReadLog, ReadReport

@@ -22,7 +22,7 @@ import orjson
 from klda.errors import InputError, SettingError
 from klda.posts.files import MAX_LINE, find_files, opened
 from klda.posts.formats.outcome import FOREIGN_FILE, TOO_LONG, Bad, Skip
-from klda.posts.inputs import FileType, file_type, is_object
+from klda.posts.input_types import FileType, file_type, is_object
 from klda.posts.parsing import json_outcomes
 from klda.posts.reader import read_posts
 from klda.streams.protocol import Burst, Event, Health, Received, event_of
