@@ -1,7 +1,7 @@
-"""Tables with foreign columns → the post table, a batch at a time.
+"""Tables (Parquet files and frames) → the post table, one batch at a time.
 
-Columns of the natural types are converted whole; the values of any other column take the same way as those of a JSON
-record, so that the two agree.
+A column of the expected type is converted as a whole. Values of other columns are converted one by one, by the same
+functions as the values of JSON records. So tables and JSON give the same posts.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from klda.posts.formats.values import as_count, as_flag, as_label, as_name, as_t
 from klda.posts.schema import POST_SCHEMA
 
 TABLE_ROWS = 32_768
-_BUFFER = 1 << 20  # column chunks are read through buffers of this size instead of whole
-_DAMAGE = (OSError, ValueError, pa.ArrowException)  # the library tells damage in all of these ways
+_BUFFER = 1 << 20  # bytes of the buffer for column chunks; otherwise whole chunks are read into memory
+_DAMAGE = (OSError, ValueError, pa.ArrowException)  # what the library raises for damaged files
 REFERENCES = "referenced_tweets"
 REPOSTED = "referenced_tweets.retweeted.id"
-"""The column of that name in twarc's tables; in nested ones it is an entry of the list of references."""
+"""The id of the reposted post: a column in twarc's tables, an entry of the list of references in nested tables."""
 
 Bools = NDArray[np.bool_]
 
 _STRING, _TIME, _TAGS = (POST_SCHEMA.field(name).type for name in ("id", "time", "hashtags"))
 _COUNTS = ("reposts", "likes", "replies", "quotes", "followers", "following", "author_posts", "author_likes")
-_WORDY = r"[^\s\v\x1c-\x1f\x{85}\p{Z}]"  # anything that str.isspace does not call space
+_WORDY = r"[^\s\v\x1c-\x1f\x{85}\p{Z}]"  # anything but the characters for which str.isspace is true
 _TICKS = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _EPOCH = datetime(1970, 1, 1)
 
@@ -54,7 +54,7 @@ _EPOCH = datetime(1970, 1, 1)
 def to_posts(
     batch: pa.RecordBatch, columns: Columns, zone: tzinfo | None = None, dates: DateReader | None = None
 ) -> tuple[pa.RecordBatch, list[tuple[int, Bad]]]:
-    """The rows that are posts, in `POST_SCHEMA`, and the others by their position with what is wrong.
+    """The rows that are posts, in `POST_SCHEMA`; and the position of each bad row, with the reason.
 
     >>> rows = pa.RecordBatch.from_pylist([{"id": 1, "time": 1767607200, "text": "Hello"}, {"id": 2}])
     >>> posts, bad = to_posts(rows, Columns(id="id", time="time", text="text"))
@@ -79,7 +79,7 @@ def to_posts(
         schema=POST_SCHEMA,
     )
     ids = posts.column("id")
-    problems = [  # in the order in which `checked` looks at a record
+    problems = [  # in the same order as in `checked`
         (table.broken, Bad(INVALID_UTF8)),
         (_mask(ids.is_null()), Bad(NO_ID, "id")),
         (_holding_nul(ids), Bad(NUL_BYTES, "id")),
@@ -100,14 +100,14 @@ def to_posts(
 
 
 class _Table:
-    """A batch, asked for the fields of a post; `broken` marks the rows whose text is not UTF-8."""
+    """Access to a batch by the fields of a post; `broken` marks the rows with text that is not UTF-8."""
 
     def __init__(self, batch: pa.RecordBatch, columns: Columns) -> None:
         self._batch, self._columns = batch, columns
         self.broken: Bools = np.zeros(batch.num_rows, dtype=np.bool_)
 
     def column(self, field: str) -> pa.Array:
-        """The column that holds a field; nulls where the file has none."""
+        """The column for a field; nulls where the file has no such column."""
         name = getattr(self._columns, field)
         if name is None:
             return pa.nulls(self._batch.num_rows)
@@ -115,7 +115,7 @@ class _Table:
         return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
     def strings(self, field: str, kind: pa.DataType = _STRING, keep_empty: bool = False) -> pa.Array:
-        """A column as text, null where it is empty."""
+        """A column as text; empty values become null."""
         column = self.column(field)
         if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
             column = column.view(pa.string() if pa.types.is_binary(column.type) else pa.large_string())
@@ -146,7 +146,7 @@ class _Table:
         return _each(as_count, column, pa.int64())
 
     def tags(self) -> pa.Array:
-        """Hashtags as lists of words."""
+        """The hashtags of each row, as a list of words."""
         column = self.column("hashtags")
         if pa.types.is_null(column.type):
             nothing = np.zeros(len(column) + 1, dtype=np.int32)
@@ -154,7 +154,7 @@ class _Table:
         return _each(as_tags, column, _TAGS)
 
     def originals(self) -> pa.Array:
-        """What each row reposts: null for none, empty for unknown."""
+        """The id of the post that each row reposts: null for no repost, empty for an unknown one."""
         known = self.strings("repost_of", keep_empty=self._columns.repost_of == "repost_of")
         flags = self.column("is_repost")
         if pa.types.is_null(flags.type):
@@ -166,7 +166,7 @@ class _Table:
 
 
 def _times(column: pa.Array, zone: tzinfo | None, dates: DateReader | None) -> tuple[pa.Array, list[tuple[Bools, Bad]]]:
-    """A column as UTC times, null where it cannot be, and which rows those are."""
+    """A column as UTC times with nulls for bad values; and for each problem, which rows have it."""
     kind = column.type
     if pa.types.is_date(kind):
         column, kind = column.cast(pa.timestamp("ms")), pa.timestamp("ms")
@@ -193,7 +193,7 @@ def _times(column: pa.Array, zone: tzinfo | None, dates: DateReader | None) -> t
 def _parsed_times(
     values: list[Any], zone: tzinfo | None, dates: DateReader | None = None
 ) -> tuple[pa.Array, list[tuple[Bools, Bad]]]:
-    """Times one by one, as they come in other formats."""
+    """The same for values that are not Arrow times; they are parsed one by one."""
     parsed = [parse_time(value, zone, dates) for value in values]
     problems: dict[str, tuple[Bools, Bad]] = {}
     for row, time in enumerate(parsed):
@@ -214,7 +214,7 @@ def _each(convert: Callable[[object], object], column: pa.Array, kind: pa.DataTy
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """The values of a column as Python objects; None for those that Python cannot hold."""
+    """The values of a column as Python objects; None for values out of Python's range."""
     try:
         values: list[Any] = column.to_pylist()
     except (ValueError, OverflowError):
@@ -230,7 +230,7 @@ def _value(scalar: pa.Scalar) -> Any:
 
 
 def _no_text(_: object) -> None:
-    """Numbers and nested values are not text."""
+    """None: numbers and nested values are not text."""
 
 
 _CONVERT: dict[str, Callable[[object], object]] = {"text": _no_text, "label": as_label}
@@ -248,7 +248,7 @@ def _is_view(kind: pa.DataType) -> bool:
 
 
 def _holding_nul(column: pa.Array) -> Bools:
-    """Which values hold a zero byte; the whole buffer is looked at first, since hardly ever one does."""
+    """Which values hold a zero byte. Zero bytes are rare, so the whole buffer is checked first."""
     data = column.buffers()[2]
     if data is None or np.frombuffer(data, dtype=np.uint8).all():
         return np.zeros(len(column), dtype=np.bool_)
@@ -256,13 +256,13 @@ def _holding_nul(column: pa.Array) -> Bools:
 
 
 def _mask(column: pa.Array) -> Bools:
-    """A column of booleans as an array; null is False."""
+    """A boolean column as an array; null is False."""
     mask: Bools = column.fill_null(False).to_numpy(zero_copy_only=False)
     return mask
 
 
 def parquet_columns(path: Path) -> list[str] | None:
-    """The names of the file's columns, with dotted names for what is nested; None when it is damaged."""
+    """The column names of a file, with dotted names for nested columns; None when the file is damaged."""
     try:
         names: list[str] = flat(pq.read_schema(path).empty_table()).column_names
     except _DAMAGE:
@@ -271,7 +271,7 @@ def parquet_columns(path: Path) -> list[str] | None:
 
 
 def parquet_batches(path: Path, columns: Columns) -> Iterator[tuple[float, pa.RecordBatch | Bad]]:
-    """The needed columns, a batch of rows at a time, each with how much of the file is read; at damage, what it is."""
+    """Batches of the needed columns, each with the share of the file read so far; `Bad` where the file is damaged."""
     done = 0
     try:
         with pq.ParquetFile(path, buffer_size=_BUFFER) as file:
@@ -288,7 +288,7 @@ def parquet_batches(path: Path, columns: Columns) -> Iterator[tuple[float, pa.Re
 
 
 def parquet_dates(path: Path, column: str) -> DateReader | None:
-    """What reads the times of a file that has them as text; an error where day and month cannot be told apart."""
+    """The reader of a text column of times; None for other columns. InputError where day and month are ambiguous."""
     try:
         with pq.ParquetFile(path) as file:
             if column not in file.schema_arrow.names or not _is_text(file.schema_arrow.field(column).type):
@@ -296,11 +296,11 @@ def parquet_dates(path: Path, column: str) -> DateReader | None:
             batches = file.iter_batches(batch_size=TABLE_ROWS, columns=[column])
             return reader_of((value for batch in batches for value in batch.column(0).to_pylist()), str(path))
     except _DAMAGE:
-        return None  # told when it is read
+        return None  # `parquet_batches` reports it
 
 
 def column_dates(times: pa.ChunkedArray, where: str) -> DateReader | None:
-    """The same for a column in memory."""
+    """The same as `parquet_dates`, for a column in memory."""
     if not _is_text(times.type):
         return None
     return reader_of((value for chunk in times.iterchunks() for value in chunk.to_pylist()), where)
@@ -313,7 +313,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def flat(table: pa.Table) -> pa.Table:
-    """The table with a column for each field of its nested columns; a column that is there already stays.
+    """The table with one column for each nested field. Existing columns of that name are kept.
 
     >>> flat(pa.table({"public_metrics": [{"retweet_count": 3}]})).column_names
     ['public_metrics.retweet_count']
@@ -335,14 +335,14 @@ def flat(table: pa.Table) -> pa.Table:
 
 
 def flat_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same for a batch of rows."""
+    """The same as `flat`, for a batch of rows."""
     table = flat(pa.Table.from_batches([batch])).combine_chunks()
     columns = [column.chunk(0) if column.num_chunks else pa.array([], type=column.type) for column in table.columns]
     return pa.RecordBatch.from_arrays(columns, schema=table.schema)
 
 
 def _reposted(references: object) -> str | None:
-    """The id of the post that is passed on, from the references of one that does so."""
+    """The id of the reposted post, from the list of references of a repost."""
     for reference in references if isinstance(references, list) else ():
         if isinstance(reference, dict) and reference.get("type") == "retweeted":
             return str(reference.get("id") or "") or None

@@ -1,4 +1,4 @@
-"""What kind of file it is: by content first, by the ending of its name where the content does not say."""
+"""What is to be read, and in which way: the type of a file, by its content and then its name; or a frame in memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DELIMITERS = ",;\t"
 
 
 class FileType(Enum):
-    """How a file holds its records."""
+    """How an input holds its records."""
 
     EMPTY = "empty"
     LINES = "JSON lines"
@@ -48,8 +48,8 @@ _ENDINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class FileSource:
-    """A file and what it is; for tables also where each field of a post is kept."""
+class PostInput:
+    """A file or frame to read: its type, and for tables the column of each field of a post."""
 
     path: Path
     size: int
@@ -57,11 +57,11 @@ class FileSource:
     columns: Columns | None = None
     frame: pa.Table | None = None
     dates: DateReader | None = None
-    """How the frame writes its times, where it writes them as text."""
+    """The reader of the times of a frame, where they are text."""
 
 
-def recognised(path: Path, named: bool, mapping: Mapped = ()) -> FileSource:
-    """What a file is. One that the user named must be known; one met in a folder may be foreign."""
+def file_input(path: Path, named: bool, mapping: Mapped = ()) -> PostInput:
+    """The type and columns of a file. InputError for an unknown file that the user named; in a folder it is skipped."""
     size, kind = path.stat().st_size, file_type(path, mapping)
     if kind is None and named:
         foreign = _columns(path)
@@ -75,16 +75,16 @@ def recognised(path: Path, named: bool, mapping: Mapped = ()) -> FileSource:
     elif kind is FileType.PARQUET:
         with unpacked(path) as plain:
             names = parquet_columns(plain)
-    if not names:  # not a table, or damaged before its header ends
-        return FileSource(path, size, kind)
+    if not names:  # not a table, or its header is damaged
+        return PostInput(path, size, kind)
     columns = resolve(tuple(names), mapping)
     if missing(columns, names):
         raise no_column(path, names, mapping)
-    return FileSource(path, size, kind, columns)
+    return PostInput(path, size, kind, columns)
 
 
 def no_column(path: Path, names: list[str], mapping: Mapped) -> InputError:
-    """What is wrong with a table that lacks a column, and how to say which of the others it is."""
+    """The error for a table without a needed column; it shows how to map one of the other columns."""
     columns = resolve(tuple(names), mapping)
     lacking = missing(columns, names)
     field, free = lacking[0], next((name for name in names if name not in columns and _may_hold(name)), "COLUMN")
@@ -95,29 +95,29 @@ def no_column(path: Path, names: list[str], mapping: Mapped) -> InputError:
 
 
 def _may_hold(name: str) -> bool:
-    """Whether a column could be text or time that goes by an unusual name: one of ids is neither."""
+    """Whether a column with an unusual name may hold text or time; a column of ids holds neither."""
     words = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name.strip())
     return bool(name.strip()) and not {"id", "ids", "uri", "url"} & {word.lower() for word in words}
 
 
 def _columns(path: Path) -> list[str]:
-    """The column names of a file that looks like CSV, whatever they are; none where it does not."""
+    """The column names of a file that looks like CSV; empty for other files."""
     with suppress(OSError), opened(path) as stream:
         rows = lines(stream)
         names, delimiter = header_of(rows)
         _, content = next(rows, (0, b""))
-        telling = len(names) > 1 or bool(resolve(tuple(names), ()))  # one column may be text, or a file of prose
+        telling = len(names) > 1 or bool(resolve(tuple(names), ()))  # a single unknown column may be prose
         if telling and isinstance(content, bytes) and all(name.isprintable() for name in names):
             return names if len(_cells(content, delimiter)) == len(names) else []
     return []
 
 
 def file_type(path: Path, mapping: Mapped = ()) -> FileType | None:
-    """The type of a file, packed or not; None when neither its content nor its name tells."""
+    """The type of a file, packed or not; None when neither content nor name shows it."""
     try:
         with opened(path) as stream:
             head = stream.read(_HEAD)
-    except OSError:  # damaged from the start: the name is all there is
+    except OSError:  # damaged from the start, so only the name is left
         head = b"\0"
     if not head:
         return FileType.EMPTY
@@ -138,7 +138,7 @@ def file_type(path: Path, mapping: Mapped = ()) -> FileType | None:
 
 
 def header(line: bytes, mapping: Mapped = ()) -> tuple[list[str], str]:
-    """The column names in the first line of a CSV file, and the delimiter that makes most sense of them.
+    """The column names in the first line of a CSV file, and the delimiter that gives the most known names.
 
     >>> header(b"id;created_at;full_text")
     (['id', 'created_at', 'full_text'], ';')
@@ -153,7 +153,7 @@ def header(line: bytes, mapping: Mapped = ()) -> tuple[list[str], str]:
 
 
 def _cells(line: bytes, delimiter: str) -> list[str]:
-    """The cells of a line as CSV; none where it cannot be split, or one is too long to name a column."""
+    """The cells of a CSV line; empty where it cannot be split or a cell is too long."""
     text = line.decode("utf-8", "replace").replace("\r", " ")
     with suppress(csv.Error):
         return next(csv.reader([text], delimiter=delimiter), [])
@@ -161,7 +161,7 @@ def _cells(line: bytes, delimiter: str) -> list[str]:
 
 
 def header_of(rows: Iterator[Line], mapping: Mapped = ()) -> tuple[list[str], str]:
-    """Takes the header, the first line that is not blank, off the lines of a CSV file."""
+    """The column names and the delimiter from the first line that is not blank; it is removed from `rows`."""
     for _, content in rows:
         if isinstance(content, bytes) and content.strip():
             return header(content, mapping)
@@ -169,9 +169,9 @@ def header_of(rows: Iterator[Line], mapping: Mapped = ()) -> tuple[list[str], st
 
 
 def _spans_lines(start: list[bytes]) -> bool:
-    """Whether these first lines belong to JSON that is laid out over lines, rather than to one value a line."""
+    """Whether these first lines are JSON values that span lines, not one value per line."""
     first, second = start[0], start[1] if len(start) > 1 else b""
-    if first == b"{":  # pretty-printed; a cut-off line of JSON lines would be followed by a whole one
+    if first == b"{":  # pretty-printed; in JSON lines, a whole object would follow a line that was cut off
         return not second.startswith(b"{")
     return first.startswith(b"[") and (first == b"[" or not is_object(second))
 
@@ -185,23 +185,23 @@ def is_object(line: bytes) -> bool:
 
 
 FRAME = Path("the frame")
-"""What bad rows are told to be in."""
+"""What errors call the frame in place of a file name."""
 
 
 @runtime_checkable
 class Frame(Protocol):
-    """A table that hands itself on by Arrow's own protocol, as those of pandas, Polars and Arrow do."""
+    """A table with Arrow's stream protocol, such as a frame of pandas, Polars or Arrow."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table as an Arrow stream."""
 
 
-def frame_source(
+def frame_input(
     frame: Frame, mapping: Mapped = (), zone: tzinfo | None = None, dates: DateReader | None = None
-) -> FileSource:
-    """What the reader needs to know of a frame, its columns found by their usual names or by the mapping.
+) -> PostInput:
+    """The input for a frame; its columns are found by their usual names or by the mapping.
 
-    Times without a zone are refused unless `zone` tells it: a frame has all of them so, and nothing would be read.
+    InputError where times have no zone and `zone` is not given: otherwise all rows of the frame would be bad.
     """
     try:
         table = flat(pa.table(frame))
@@ -216,11 +216,11 @@ def frame_source(
         raise InputError(
             f'{FRAME}: the times in column {columns.time!r} have no zone; say which it is, as in timezone="UTC"'
         )
-    return FileSource(FRAME, table.num_rows, FileType.FRAME, columns, table, dates)
+    return PostInput(FRAME, table.num_rows, FileType.FRAME, columns, table, dates)
 
 
 def _without_zone(times: pa.ChunkedArray, dates: DateReader | None) -> bool:
-    """Whether the first time of a column states no zone."""
+    """Whether the first time in a column has no zone."""
     first = next((value for value in times if value.is_valid), None)
     if first is None:
         return False
@@ -231,7 +231,7 @@ def _without_zone(times: pa.ChunkedArray, dates: DateReader | None) -> bool:
 
 
 def frame_batches(table: pa.Table, columns: Columns) -> Iterator[tuple[float, pa.RecordBatch]]:
-    """The needed columns, a batch of rows at a time, each with how much of the frame is read."""
+    """Batches of the needed columns, each with the share of the frame read so far."""
     done = 0
     wanted = table.select(sorted({name for name in columns if name is not None}))
     for batch in wanted.to_batches(max_chunksize=TABLE_ROWS):

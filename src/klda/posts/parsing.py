@@ -1,4 +1,7 @@
-"""Which platform a decoded record comes from, and what becomes of it: the door for files and live streams alike."""
+"""Records → outcomes: JSON of any platform, for files and live streams alike; and rows of CSV files.
+
+In CSV, a record is a row, and a row may span lines inside quotes. The header is not a record.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,9 @@ from klda.posts.formats.times import DateReader
 def parse_record(
     record: object, mapping: generic.Mapped = (), zone: tzinfo | None = None, dates: DateReader | None = None
 ) -> Iterable[Outcome]:
-    """What becomes of a record, whatever its platform: one outcome, or one for each tweet of an X v2 page.
+    """The outcomes of a decoded record of any platform: one, or for a page of X v2 one for each tweet.
 
-    With a mapping, the record is read as plain columns: what the user says goes before what we recognise.
+    With a mapping, the record is always read as plain columns, even when it looks like a platform's format.
 
     >>> [row] = parse_record({"id": 1, "time": "2026-01-05T10:00:00Z", "body": "Hello"})
     >>> row.id, row.text
@@ -43,7 +46,7 @@ def parse_record(
     if mapping:
         record = generic.with_nested(record, mapping)
     else:
-        # Cheap keys first; each platform has one that the others lack.
+        # Cheap checks first. Each platform has a key that the others lack.
         if bluesky.recognises(record):
             return (bluesky.parse(record),)
         if mastodon.recognises_envelope(record):
@@ -66,7 +69,7 @@ _FIELDS = (b"event:", b"id:", b"retry:", b":")
 def json_outcomes(
     lines: Iterable[Line], mapping: Mapped = (), zone: tzinfo | None = None, dates: DateReader | None = None
 ) -> Iterator[tuple[int, Outcome]]:
-    """What becomes of each line, with its number; a line may hold several records.
+    """The outcomes of JSON lines and server-sent events, each with its line number; a line may hold several records.
 
     >>> [outcome.reason for _, outcome in json_outcomes([(1, b""), (2, b"[]"), (3, b"{")])]
     ['keep-alive', 'not an object', 'broken JSON']
@@ -97,7 +100,7 @@ def json_outcomes(
 def _event_data(
     event: bytes, data: bytes, mapping: Mapped, zone: tzinfo | None, dates: DateReader | None
 ) -> Iterable[Outcome]:
-    """What becomes of the data line of a server-sent event."""
+    """The outcomes of the data line of a server-sent event."""
     if event not in (b"", b"update", b"message"):
         return parse_record({"event": event.decode("utf-8", "replace"), "payload": data.decode("utf-8", "replace")})
     try:
@@ -125,7 +128,7 @@ def csv_outcomes(
     zone: tzinfo | None = None,
     dates: DateReader | None = None,
 ) -> Iterator[tuple[int, Outcome]]:
-    """What becomes of each row below the header, with the number of its first line."""
+    """The outcome of each row below the header, with the number of its first line."""
     for number, record in csv_records(lines, names, delimiter):
         yield number, parse(record, columns, zone, dates) if isinstance(record, dict) else record
 
@@ -133,9 +136,9 @@ def csv_outcomes(
 def csv_records(
     lines: Iterator[Line], names: list[str], delimiter: str
 ) -> Iterator[tuple[int, dict[str, str | None] | Bad | Skip]]:
-    """Each row below the header with the number of its first line, or what is wrong with it.
+    """Each row below the header, or its problem, with the number of its first line.
 
-    After a row that cannot be split, reading starts again at its second line, so that a stray quote costs one row.
+    After a row that cannot be split, reading starts again at its second line. So a stray quote costs one row only.
     """
     feed = _Feed(lines)
     rows = csv.reader(feed, delimiter=delimiter, strict=True)
@@ -161,7 +164,7 @@ def csv_records(
 
 
 class _Feed:
-    """Hands lines to the CSV reader and remembers those that the current row has taken."""
+    """Passes lines to the CSV reader, and keeps the lines of the current row."""
 
     def __init__(self, lines: Iterator[Line]) -> None:
         self._lines = lines
@@ -173,7 +176,7 @@ class _Feed:
         return self
 
     def __next__(self) -> str:
-        if self._size > MAX_LINE:  # a row over too many lines: the reader finds it unfinished
+        if self._size > MAX_LINE:  # the row is too long: the CSV reader will report it as unfinished
             raise StopIteration
         line = self._again.popleft() if self._again else next(self._lines)
         self.taken.append(line)
@@ -184,21 +187,21 @@ class _Feed:
         return content.removesuffix(b"\r").decode("utf-8", "surrogateescape") + "\n"
 
     def begin(self) -> None:
-        """A new row starts."""
+        """Starts a new row."""
         self.taken, self._size = [], 0
 
     @property
     def number(self) -> int:
-        """The number of the row's first line."""
+        """The number of the first line of the row."""
         return self.taken[0][0]
 
     def start_again(self) -> None:
-        """Gives back all lines of the row but the first."""
+        """Puts back all lines of the row but the first."""
         self._again.extendleft(reversed(self.taken[1:]))
 
 
 def _problem(line: Line) -> Bad | None:
-    """What is wrong with a line before it is split into cells."""
+    """The problem with a line, found before it is split into cells; None where it has none."""
     _, content = line
     if isinstance(content, Bad):
         return content

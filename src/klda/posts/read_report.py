@@ -1,4 +1,4 @@
-"""What became of every record that was read: counted as it happens, handed out as a frozen snapshot."""
+"""The report on reading: how many records were posts, bad, skipped or duplicates, with examples of bad ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
-    """A record that could not be used: where it stands, why, and what to do."""
+    """A record that could not be read: its file and line, the reason, and what to do."""
 
     file: str
     line: int
@@ -25,7 +25,7 @@ class BadRecord:
     hint: str
     field: str | None = None
     value: str | None = None
-    """How the offending value begins."""
+    """The beginning of the bad value."""
 
     def __str__(self) -> str:
         field = f" in field {self.field!r}" if self.field else ""
@@ -35,10 +35,10 @@ class BadRecord:
 
 @dataclass(frozen=True, slots=True)
 class ReadReport:
-    """How many records were read and what they were.
+    """How many records were read, and how many of them were posts.
 
     A line is a record: a line of JSON, a row of CSV (without the header) or Parquet, an element of a JSON array, a
-    tweet in a page of X's API. Nothing is lost: lines = posts + bad + skipped + duplicates + reposts_dropped.
+    tweet in a page of X's API. Every record is counted: lines = posts + bad + skipped + duplicates + reposts_dropped.
 
     >>> report = ReadReport(lines=3, posts=2, bad={"no text": 1})
     >>> report.accounted == report.lines
@@ -48,9 +48,9 @@ class ReadReport:
     lines: int = 0
     posts: int = 0
     bad: Mapping[str, int] = field(default_factory=dict)
-    """Records that should have been posts, by reason."""
+    """Records that should have been posts and could not be read, by reason."""
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """Records that are not posts, or not wanted, by reason."""
+    """Records that are no posts, and posts that are not wanted, by reason."""
     duplicates: int = 0
     reposts_dropped: int = 0
     examples: tuple[BadRecord, ...] = ()
@@ -58,13 +58,13 @@ class ReadReport:
 
     @property
     def accounted(self) -> int:
-        """The sum over everything that can become of a record."""
+        """The sum of all counts but `lines`."""
         seen = self.posts + self.duplicates + self.reposts_dropped
         return seen + sum(self.bad.values()) + sum(self.skipped.values())
 
 
 def combined(reports: Iterable[ReadReport], duplicates: int = 0) -> ReadReport:
-    """The report on all that was read in parts, in which so many more posts turned out to be duplicates.
+    """One report for several; `duplicates` counts the posts that occur in more than one of them.
 
     >>> combined([ReadReport(lines=2, posts=2), ReadReport(lines=1, bad={"no text": 1})], duplicates=1).posts
     1
@@ -92,7 +92,7 @@ class ReadLog:
         self._strict = strict
 
     def reject(self, path: Path, line: int, bad: Bad) -> None:
-        """Counts a bad record; in strict mode it ends the reading."""
+        """Counts a bad record; in strict mode raises InputError."""
         self._bad[bad.reason] += 1
         if len(self._examples) < MAX_EXAMPLES or self._strict:
             example = BadRecord(str(path), line, bad.reason, HINTS[bad.reason], bad.field, _shown(bad.value))
@@ -101,7 +101,7 @@ class ReadLog:
                 raise InputError(str(example))
 
     def snapshot(self) -> ReadReport:
-        """The counts as they stand."""
+        """The report on the counts so far."""
         return ReadReport(
             lines=self.lines,
             posts=self.posts,
@@ -114,7 +114,7 @@ class ReadLog:
 
 
 def _shown(value: object) -> str | None:
-    """The beginning of a value, short enough for a message."""
+    """The beginning of a value, short enough for a message; None for no value."""
     if value is None:
         return None
     text = str(value) if isinstance(value, Exception) else repr(value)

@@ -1,9 +1,9 @@
-"""Exact deduplication of ids in 12 to 13 bytes each, whatever their length.
+"""Deduplication of ids in 12 to 13 bytes each, for ids of any length.
 
-An id is kept as a 96-bit digest: at a billion posts the chance that two different ids share one is below 10⁻¹⁰.
-Digests lie in a few sorted runs, each at least `RATIO` times as long as the next: a batch of new digests is a new run,
-and runs that come too close in length are merged. A merge happens in place and block by block, so that no moment
-needs a second copy of the data. With a limit, runs that are too long for it lie in files without a name, mapped.
+An id is kept as a 96-bit digest. At a billion posts, the chance that two different ids share a digest is below 10⁻¹⁰.
+Digests are kept in a few sorted runs, each at least `RATIO` times as long as the next. A batch of new digests is a new
+run; runs of similar length are merged. A merge works in place and block by block, so it needs no second copy of the
+data. With a memory limit, long runs are kept in memory-mapped temporary files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HIGH_SEED, _LOW_SEED = 1, 2
 
 
 class SeenIds:
-    """The ids met so far.
+    """The ids seen so far.
 
     >>> seen = SeenIds()
     >>> seen.add(pa.array(["a", "b", "a"])).tolist(), seen.add(pa.array(["b", "c"])).tolist()
@@ -35,20 +35,22 @@ class SeenIds:
 
     def __init__(self, memory: int | None = None) -> None:
         self._runs: list[_Run] = []
-        self._most = None if memory is None else memory // (2 * DIGEST_BYTES)  # digests of one run; others are shorter
+        self._most = (
+            None if memory is None else memory // (2 * DIGEST_BYTES)
+        )  # digests in the longest run; the other runs are shorter
 
     def __len__(self) -> int:
         return sum(run.high.size for run in self._runs)
 
     @property
     def nbytes(self) -> int:
-        """Memory that the digests take, those in files aside."""
+        """Bytes of memory that the digests take, without those in files."""
         return sum(run.high.nbytes + run.low.nbytes for run in self._runs if not run.on_disk)
 
     def add(self, ids: pa.Array) -> Bools:
-        """Which of these ids are met for the first time; they are remembered."""
+        """Which of these ids are new; they are remembered."""
         high, low = digests(ids)
-        order = np.lexsort((low, high))  # stable: of equal digests the first to come stays first
+        order = np.lexsort((low, high))  # stable: of equal digests, the first one stays first
         high, low = high[order], low[order]
         new = np.ones(high.size, dtype=np.bool_)
         new[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
@@ -65,7 +67,7 @@ class SeenIds:
 
 
 class _Run:
-    """Digests in the order of their high part."""
+    """Digests, sorted by their high part."""
 
     def __init__(self, high: NDArray[np.uint64], low: NDArray[np.uint32], most: int | None) -> None:
         self.high, self.low = high, low
@@ -77,7 +79,7 @@ class _Run:
         found = np.zeros(high.size, dtype=np.bool_)
         at = np.searchsorted(self.high, high)
         left = np.flatnonzero(at < self.high.size)
-        while left.size:  # once, except where two ids share the high part
+        while left.size:  # once, unless two ids share the high part
             left = left[self.high[at[left]] == high[left]]
             found[left] = self.low[at[left]] == low[left]
             left = left[~found[left]]
@@ -86,7 +88,7 @@ class _Run:
         return found
 
     def merge(self, other: _Run) -> None:
-        """Takes in another run, from the back, so that every element moves once and into free space."""
+        """Merges another run into this one, from the back: so every element moves once, into free space."""
         stop, taken = self.high.size, other.high.size
         at = np.searchsorted(self.high, other.high)
         self._grow(stop + taken)
@@ -99,7 +101,7 @@ class _Run:
             stop, taken = start, first
 
     def _grow(self, size: int) -> None:
-        """Makes room behind the digests: in memory as long as there may be so many, else in files."""
+        """Makes room behind the digests, in memory up to the limit, above it in files."""
         if self._most is None or size <= self._most:
             self.high.resize(size, refcheck=False)
             self.low.resize(size, refcheck=False)
@@ -113,7 +115,7 @@ class _Run:
 
 
 def digests(ids: pa.Array) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """A 96-bit digest of each id, in two parts; stable within a process."""
+    """A 96-bit digest of each id, as a high and a low part; stable within a process."""
     series = pl.Series(ids)
     high = series.hash(_HIGH_SEED).to_numpy()
     low = series.hash(_LOW_SEED).to_numpy().astype(np.uint32)  # the lower half

@@ -1,4 +1,4 @@
-"""X API v1.1: a bare object with `user` inside; stream control messages have a single key."""
+"""X API v1.1: one object per post, with `user` inside; control messages of the stream have a single key."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def parse(record: Mapping[str, object]) -> Row | Skip | Bad:
     text = _text(record)
     if original:
         text = with_full_original(text, _text(original))
-    said = original or record  # the entities of a repost are cut off with its text
+    said = original or record  # a repost has only part of the entities, as its text is cut short
     entities = part(part(said, "extended_tweet"), "entities") or part(said, "entities") or part(record, "entities")
     return checked(
         as_name(record.get("id_str")) or as_name(record.get("id")),
@@ -69,5 +69,5 @@ def parse(record: Mapping[str, object]) -> Row | Skip | Bad:
 
 
 def _text(record: Mapping[str, object]) -> object:
-    """The longest form of the text that the object holds."""
+    """The longest form of the text in the object."""
     return part(record, "extended_tweet").get("full_text") or record.get("full_text") or record.get("text")
