@@ -96,7 +96,7 @@ def test_a_rule_that_another_monitor_could_take_away_is_not_relied_on() -> None:
         server = XServer(rules=[{"id": "by hand", "value": "dogs", "tag": "somebody else's"}])
         async with server.http.running():
             await x_stream(server, owner="one").update_keywords(KeywordSet.of("health"))
-            with pytest.raises(SettingError, match="monitor one has the very same rule on this account"):
+            with pytest.raises(SettingError, match="monitor one has the same rule on this account"):
                 await x_stream(server, owner="other").update_keywords(KeywordSet.of("health"))
             await x_stream(server, owner="other").update_keywords(KeywordSet.of("dogs"))
         assert server.changes == ["add health"]

@@ -91,7 +91,7 @@ def as_batches(posts: HasBatches | Iterable[Post], rows: int = BATCH_ROWS) -> It
         if not isinstance(chunk[0], Post):
             kind = type(chunk[0]).__name__
             raise InputError(
-                f"the posts are {kind}, not klda.Post; read a file or a frame with klda.read_posts, or make Post objects"
+                f"the posts are {kind}, not klda.Post; read files and frames with klda.read_posts, or make Post objects"
             )
         yield to_batch(chunk)
 

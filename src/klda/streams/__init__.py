@@ -1,4 +1,4 @@
-"""Posts as they are written: one protocol for every platform's stream, and the filter on our side."""
+"""Live streams of posts: one protocol for the sources of all platforms, and the filter by keywords."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, Received, Source
     from klda.streams.sources import SOURCES, source_of
 
-# Loaded on first use: `klda rules` needs the platforms' limits only, and those no extra.
+# Loaded on first use: `klda rules` needs only the limits of platforms, and they need no extra.
 _HOME = {
     "SOURCES": "klda.streams.sources",
     "Backoff": "klda.streams.connections",

@@ -1,4 +1,4 @@
-"""Connections to servers: which addresses are allowed, long answers over HTTP, and connecting again after a failure."""
+"""Connections to servers: allowed addresses, tokens, long responses over HTTP, and new attempts after a failure."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from klda.errors import SettingError, SourceError
 from klda.streams.protocol import Health
 
 MAX_LINE = 1 << 20
-"""Bytes of one line or event; a post takes about a hundredth of that."""
+"""Limit of bytes for a line or an event; a post takes about a hundredth of it."""
 TRANSIENT = (httpx.TransportError, httpx.StreamError, OSError)
 MAX_WAIT = 900.0
-"""The longest wait that a server may ask for, in seconds: the length of X's rate windows."""
+"""The longest wait that a server may request, in seconds: the length of X's rate windows."""
 
 Resolve = Callable[[str, int], list[str]]
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""Where networks without IPv4 find it: the last four bytes are the address that is meant."""
+"""IPv6 addresses that stand for IPv4 addresses: the last four bytes are the IPv4 address."""
 
 
 class Token:
-    """A secret that is read from the environment each time it is needed; it is neither kept nor shown."""
+    """A secret from an environment variable. It is read at each use, and never stored or shown."""
 
     def __init__(self, variable: str) -> None:
         self.variable = variable
@@ -39,24 +39,24 @@ class Token:
         return f"Token({self.variable!r})"
 
     def headers(self, needed: bool = True) -> dict[str, str]:
-        """The header that carries it; none when it is not set and not needed."""
+        """The HTTP header with the token; empty when the token is neither set nor needed."""
         secret = os.environ.get(self.variable, "").strip()
         if not secret:
             if needed:
-                raise SettingError(f"the token is missing; put it into the environment variable {self.variable}")
+                raise SettingError(f"the token is missing; set the environment variable {self.variable}")
             return {}
         if not (secret.isascii() and secret.isprintable()):
-            raise SettingError(f"the token in {self.variable} holds characters that no token has; set it again")
+            raise SettingError(f"the token in {self.variable} contains characters that no token has; set it again")
         return {"Authorization": f"Bearer {secret}"}
 
     def redacted(self, text: str) -> str:
-        """The text without the token, should a server send it back."""
+        """The text with *** in place of the token, in case a server sends it back."""
         secret = os.environ.get(self.variable, "").strip()
         return text.replace(secret, "***") if secret else text
 
 
 class _Bounded(httpx.AsyncByteStream):
-    """A stream that breaks off when an event, which ends in a blank line, grows too long."""
+    """A stream that fails when an event grows too long; events end in a blank line."""
 
     def __init__(self, stream: httpx.AsyncByteStream, alive: Callable[[], None]) -> None:
         self._stream, self._alive = stream, alive
@@ -76,14 +76,14 @@ class _Bounded(httpx.AsyncByteStream):
 
 
 def bounded(response: httpx.Response, alive: Callable[[], None] = lambda: None) -> httpx.Response:
-    """The answer, such that no event in it can take more than its share of memory; `alive` hears of every piece."""
+    """The response with a limit on the size of its events; `alive` is called for every piece."""
     assert isinstance(response.stream, httpx.AsyncByteStream)
     response.stream = _Bounded(response.stream, alive)
     return response
 
 
 async def lines(response: httpx.Response) -> AsyncIterator[bytes | None]:
-    """The lines of an answer as they come, without their ends; None in place of one that is too long."""
+    """The lines of a response as they arrive, without line ends; None for a line that is too long."""
     tail, too_long = b"", False
     async for piece in response.aiter_raw():
         *whole, tail = (tail + piece).split(b"\n")
@@ -95,7 +95,7 @@ async def lines(response: httpx.Response) -> AsyncIterator[bytes | None]:
 
 
 async def accepted(response: httpx.Response, name: str, token: Token) -> None:
-    """Returns when the server agreed; raises `Busy` when it may later, and `SourceError` when it never will."""
+    """None if the server accepted the request; raises `Busy` if a later try may succeed, else `SourceError`."""
     status = response.status_code
     if status < 300:
         return
@@ -106,18 +106,18 @@ async def accepted(response: httpx.Response, name: str, token: Token) -> None:
         said += piece.decode("utf-8", "replace")
         if len(said) > 300:
             break
-    what = {401: f"check the token in {token.variable}", 403: "the token does not give this right"}
+    what = {401: f"check the token in {token.variable}", 403: "the token has no right to do this"}
     advice = what.get(status, "check the address and the settings")
     raise SourceError(f"{name}: answered HTTP {status} ({token.redacted(said[:300]).strip()}); {advice}")
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks us to wait: it says how many, or until when.
+    """Seconds for which the server asks us to wait, given as a number or as a time; None without a request.
 
     >>> asked_wait({"retry-after": "30"}), asked_wait({"retry-after": "soon"})
     (30.0, None)
     """
-    with suppress(ValueError, LookupError):  # of another library, a header that is there twice
+    with suppress(ValueError, LookupError):  # another library raises LookupError for a repeated header
         if "retry-after" in headers:
             asked = headers["retry-after"]
             return float(asked) if asked[:1].isdigit() else parsedate_to_datetime(asked).timestamp() - time.time()
@@ -128,7 +128,7 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Seconds between attempts: the first wait, doubled every time up to the longest, and at most so much at random."""
+    """Seconds between attempts: the first wait, doubled each time up to the longest, plus up to `jitter` at random."""
 
     first: float = 0.5
     longest: float = 60.0
@@ -136,7 +136,7 @@ class Backoff:
 
 
 class Busy(Exception):
-    """The server is there and says: not now."""
+    """The server answers that it cannot serve the request now; `wait` is the wait in seconds that it asks for."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
@@ -150,12 +150,12 @@ async def reconnecting(
     backoff: Backoff,
     brought: Callable[[], int],
 ) -> None:
-    """Runs sessions one after another, until one fails for good.
+    """Runs sessions one after another, until one fails with an error that is not transient.
 
-    brought: how many events these sessions, and no others of the source, have brought so far. One that brought
-    something new, or lasted as long as the longest wait, is followed by the next at once; any other counts as a failed
-    attempt, so that a server that takes every connection and drops it is not run against in a tight loop. A wait that
-    the server asks for is kept in any case.
+    brought: how many events these sessions have brought so far, without other sessions of the source.
+    A session is successful if it brought something new or lasted as long as the longest wait. The next session then
+    starts at once. Otherwise it counts as a failed attempt, with a wait before the next. So a server that accepts and
+    drops every connection is not called in a tight loop. A wait that the server asks for is always kept.
     """
 
     transient = (Busy, *transient)
@@ -182,11 +182,11 @@ async def retried(
     backoff: Backoff,
     attempts: int | None = 5,
 ) -> None:
-    """Calls until it succeeds, or fails for good, or has failed too often."""
+    """Calls a function until it succeeds, fails with an error that is not transient, or has failed too often."""
 
     def again(error: Exception) -> bool | float:
         if isinstance(error, Busy) and error.wait is not None:
-            return min(max(backoff.first, error.wait), MAX_WAIT)  # servers' clocks differ: it may lie in the past
+            return min(max(backoff.first, error.wait), MAX_WAIT)  # may be negative: clocks differ
         return isinstance(error, (Busy, *transient))
 
     async for attempt in stamina.retry_context(
@@ -202,12 +202,14 @@ async def retried(
 
 
 def resolved(host: str, port: int) -> list[str]:
-    """The addresses that a name leads to, the best first; OSError where it leads nowhere."""
+    """The IP addresses of a host, the best first; OSError for an unknown host."""
     return list(dict.fromkeys(str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
 
 
 def outside(host: str, port: int, resolve: Resolve = resolved) -> list[str]:
-    """The addresses that a name leads to; SettingError where one of them lies in the own network.
+    """The IP addresses of a host; SettingError if one of them is in a private network.
+
+    Ask when somebody names a source, and again at each connection: a name may lead elsewhere a moment later.
 
     >>> outside("mastodon.example", 443, lambda host, port: ["93.184.215.14"])
     ['93.184.215.14']
@@ -215,7 +217,7 @@ def outside(host: str, port: int, resolve: Resolve = resolved) -> list[str]:
     found = resolve(host, port)
     for address in found:
         if not _is_outside(address):
-            raise SettingError(f"{host} leads into the own network ({address}), which --private-sources would allow")
+            raise SettingError(f"{host} leads into the own network ({address}); --private-sources allows this")
     return found
 
 

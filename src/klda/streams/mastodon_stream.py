@@ -1,8 +1,8 @@
 """Mastodon's streaming API (server-sent events): the public timeline of a server, or the timelines of hashtags.
 
-A stream cannot be read again, but the timelines can be asked for what came since the last status: so every time
-without a connection is recorded as a gap, and filled as far as the server's timelines reach. Ids are the server's own
-(`host/123`), because deletions name nothing else.
+A stream cannot be read again, but timelines can be asked for the statuses since the last one. So every time without a
+connection is recorded as a gap, and filled as far back as the timelines reach. Ids are those of the server
+(`host/123`), because deletions name only these.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, Received
 from klda.types import KeywordSet
 
 PAGE, PAGES = 40, 25
-"""Statuses on a page of a timeline, and pages to go back at most."""
+"""Statuses on a page of a timeline, and the largest number of pages to go back."""
 OPEN_SECONDS = 30.0
-"""How long a new hashtag may take to open before a change of keywords fails."""
+"""Seconds in which the timeline of a new hashtag must open; otherwise the change of keywords fails."""
 
 
 class Listening:
-    """One run: a task for each timeline, all into one buffer. The cursor is `time in microseconds/last status`."""
+    """One run: a task for each timeline, all with one buffer. The cursor is `time in microseconds/last status`."""
 
     def __init__(self, source: Mastodon, cursor: str | None) -> None:
         self._source, self._recent = source, Recent()
         self._streams: dict[str, tuple[asyncio.Task[None], asyncio.Event]] = {}
         self._ended = asyncio.Event()
-        heard, _, self.last = (cursor or "0/").partition("/")  # the newest status that came by any timeline
+        heard, _, self.last = (cursor or "0/").partition("/")  # the newest status from any timeline
         if not heard.isdecimal() or not (self.last.isdecimal() or not self.last):
-            raise SettingError(f"cursor {cursor!r}: those of Mastodon look like 1767607200000000/109")
+            raise SettingError(f"cursor {cursor!r}: a cursor of Mastodon looks like 1767607200000000/109")
         self._heard = int(heard) if cursor else None
         self._down: dict[str, tuple[int, str]] = {}
         self._buffer: Buffer | None = None
 
     async def run(self, buffer: Buffer, tags: tuple[str, ...]) -> None:
-        """Listens until a timeline fails for good."""
+        """Listens until a timeline fails with an error that is not transient."""
         self._buffer = buffer
         try:
             for tag in tags:
@@ -62,7 +62,7 @@ class Listening:
             await self._close(tuple(self._streams))
 
     async def follow(self, tags: tuple[str, ...]) -> None:
-        """Opens the timelines that are new, and when they are open closes those no longer wanted."""
+        """Opens the new timelines, and then closes those that are no longer wanted."""
         new = {tag: self._open(tag, None) for tag in tags if tag not in self._streams}
         try:
             for task, opened in new.values():
@@ -78,7 +78,7 @@ class Listening:
             await _cancelled(task for task, _ in new.values())
             self.up(*new)
             raise
-        for tag, stream in new.items():  # only now: one that cannot be opened must not end those that are
+        for tag, stream in new.items():  # only now: a timeline that cannot be opened must not end the others
             self._keep(tag, stream)
         await self._close(tuple(tag for tag in self._streams if tag not in tags))
 
@@ -89,7 +89,7 @@ class Listening:
         return asyncio.ensure_future(timeline.run()), timeline.open
 
     def _keep(self, tag: str, stream: tuple[asyncio.Task[None], asyncio.Event]) -> None:
-        """Counts a timeline among those that are followed: all end when it fails for good."""
+        """Adds a timeline to those that are followed. If it fails, all end."""
         self._streams[tag] = stream
         stream[0].add_done_callback(lambda task: None if task.cancelled() else self._ended.set())
 
@@ -98,16 +98,16 @@ class Listening:
         self.up(*tags)
 
     def down(self, tag: str, heard: int, last: str) -> None:
-        """Notes that a timeline has no connection, when it was last heard, and the newest status of all by then."""
+        """Notes that a timeline has no connection, when it last answered, and the newest status of all at that time."""
         self._down[tag] = heard, last
 
     def up(self, *tags: str) -> None:
-        """Notes that timelines have a connection and have missed nothing, or are not followed any more."""
+        """Notes that timelines have a connection and no gap, or are no longer followed."""
         for tag in tags:
             self._down.pop(tag, None)
 
     async def put(self, event: Event, status: str = "") -> bool:
-        """Hands an event on, unless another timeline has brought it; whether it was new."""
+        """Adds an event to the buffer, unless another timeline brought it; returns whether it was new."""
         assert self._buffer is not None
         health = self._source.health
         if not self._recent.is_new(event):
@@ -115,36 +115,36 @@ class Listening:
             return False
         health.count(event)
         await self._buffer.put(event)
-        self.last = _newer(self.last, status)  # only now: another timeline may have moved the cursor while we waited
+        self.last = _newer(self.last, status)  # only now: another timeline may have moved the cursor during the wait
         self._buffer.advance(self.cursor)
         return True
 
     def alive(self) -> None:
-        """Notes a sign of life."""
+        """Notes that the server is alive."""
         assert self._buffer is not None
         self._source.health.received += 1
         self._buffer.advance(self.cursor)
 
     @property
     def cursor(self) -> str:
-        """Where to resume: for as long as a timeline is down, where that one was, however far the others have come."""
+        """Where to resume. While a timeline has no connection, it is the place of that timeline, not of the others."""
         heard = min((heard for heard, _ in self._down.values()), default=_now())
         last = min((int(last) for _, last in (*self._down.values(), (0, self.last)) if last), default="")
         return f"{heard}/{last}"
 
 
 class _Timeline:
-    """One timeline: its connection, and what it missed while it had none."""
+    """One timeline: its connection, and the statuses that it missed without one."""
 
     def __init__(self, listening: Listening, source: Mastodon, tag: str, heard: int | None) -> None:
         self._listening, self._source, self._tag, self._heard = listening, source, tag, heard
-        self._last = listening.last  # its own: the others may have gone on while this one was down
-        self._reached = listening.last  # of all timelines, when this one was heard
-        self._brought = 0  # its own, too: what others bring says nothing of its connection
+        self._last = listening.last  # of this timeline: the others may be further
+        self._reached = listening.last  # of all timelines, when this one last answered
+        self._brought = 0  # of this timeline: events of others say nothing about its connection
         self.open = asyncio.Event()
 
     async def run(self) -> None:
-        """Listens for ever."""
+        """Listens without end."""
         source, transient = self._source, (*TRANSIENT, SSEError)
         await reconnecting(self._session, transient, source.health, source.backoff, lambda: self._brought)
 
@@ -158,7 +158,7 @@ class _Timeline:
             client.stream("GET", f"{source.server}/api/v1/streaming/{path}") as response,
         ):
             await accepted(response, source.name, source.token)
-            if self._heard is not None:  # the stream is open already, so that nothing falls between
+            if self._heard is not None:  # the stream is already open, so no status is missed in between
                 await self._fill(client, self._heard)
             self.open.set()
             self._listening.up(self._tag)
@@ -194,7 +194,7 @@ class _Timeline:
             self._source.health.reject(outcome)
 
     async def _fill(self, client: httpx.AsyncClient, since: int) -> None:
-        """Fetches what the timeline brought since the last status, and records the gap either way."""
+        """Fetches the statuses since the last one, and records the gap in any case."""
         after, filled = self._last, bool(self._last)
         for page in range(PAGES if filled else 0):
             try:
@@ -202,7 +202,7 @@ class _Timeline:
             except (Busy, SourceError, *TRANSIENT, orjson.JSONDecodeError):
                 filled = False
                 break
-            for status in reversed(statuses):  # a page begins with the newest
+            for status in reversed(statuses):  # the newest status comes first on a page
                 await self._status(status)
             ids = [int(status["id"]) for status in statuses if str(status.get("id")).isdecimal()]
             if len(statuses) < PAGE or not ids:
@@ -212,7 +212,7 @@ class _Timeline:
         await self._listening.put(gap)
 
     async def _page(self, client: httpx.AsyncClient, after: str) -> list[dict[str, Any]]:
-        """The statuses right after one, the newest of them first."""
+        """The statuses directly after one, the newest first."""
         path = f"tag/{quote(self._tag)}" if self._tag else "public"
         url = f"{self._source.server}/api/v1/timelines/{path}"
         async with client.stream("GET", url, params={"min_id": after, "limit": PAGE}) as answer:
@@ -222,7 +222,7 @@ class _Timeline:
 
 
 async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Ends tasks, and returns when they have ended."""
+    """Cancels tasks, and waits until they have ended."""
     ended = list(tasks)
     for task in ended:
         task.cancel()
@@ -230,7 +230,7 @@ async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
 
 
 def _newer(one: str, other: str) -> str:
-    """The larger of two status ids; what is none loses."""
+    """The larger of two status ids; a text that is no id is ignored."""
     return other if other.isdecimal() and int(other) > int(one or 0) else one
 
 
@@ -244,10 +244,10 @@ TOKEN = "MASTODON_TOKEN"  # noqa: S105 - the name of a variable
 class Mastodon:
     """Posts that reach a Mastodon server.
 
-    timeline: `public` for all of them, filtered on our side, or `hashtag` for the timelines of the keywords that can
-    be hashtags, each over a connection of its own. token: the environment variable that holds the access token; some
-    servers let anyone listen. stall: seconds without a sign of life before a connection is given up. only_outside:
-    whether to refuse a server in the own network, as where strangers may name it.
+    timeline: `public` for all posts, which klda filters; or `hashtag` for the timelines of the keywords that can be
+    hashtags, each with its own connection. token: the environment variable with the access token; some servers need
+    none. stall: seconds without data after which a connection is closed. only_outside: whether to refuse a server in
+    the own network, for servers that strangers may name.
     """
 
     replayable = False
@@ -264,7 +264,9 @@ class Mastodon:
     ) -> None:
         host = urlsplit(server).netloc
         if urlsplit(server).scheme not in ("http", "https") or not host:
-            raise SettingError(f"server={server!r}: a Mastodon server is addressed like https://mastodon.social")
+            raise SettingError(
+                f"server={server!r}: write the address of a Mastodon server like https://mastodon.social"
+            )
         if timeline not in ("public", "hashtag"):
             raise SettingError(f'timeline must be "public" or "hashtag", got {timeline!r}')
         self.name, self.host = f"mastodon {host}", host
@@ -278,13 +280,13 @@ class Mastodon:
         self._listening: Listening | None = None
 
     async def look(self) -> None:
-        """Refuses a server that leads into the own network, where that is asked for."""
+        """Raises SettingError for a server in the own network, if `only_outside` is set."""
         if self._only_outside:
             parts = urlsplit(self.server)
             await asyncio.to_thread(outside, parts.hostname or "", parts.port or 443)
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
-        """Follows the hashtags among the keywords: new timelines are open before old ones are closed."""
+        """Follows the hashtags among the keywords; new timelines open before old ones close."""
         if self.unfiltered:
             return
         tags = hashtags(keywords)
@@ -293,7 +295,7 @@ class Mastodon:
         self._tags = tags
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields what arrives from now on, after what the timelines still hold of the time since the cursor."""
+        """Bursts of arriving events, after those since the cursor that the timelines still have."""
         if not self.unfiltered and not self._tags:
             raise SettingError("no hashtag to follow; give keywords first")
         listening = self._listening = Listening(self, cursor)

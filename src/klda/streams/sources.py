@@ -1,4 +1,4 @@
-"""Sources by name, for settings files and the command line."""
+"""The names of all sources, for settings files and the command line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOURCES: dict[str, Callable[..., Source]] = {
 def source_of(settings: str | Mapping[str, Any]) -> Source:
     """The source that the settings describe: `kind`, `kind:address`, or a table with `kind` and the source's options.
 
-    In a table, `address` stands for whatever the source calls the place that it reads.
+    In a table, `address` stands for the first option of the source, such as its server or folder.
 
     >>> source_of("jetstream").name
     'jetstream'

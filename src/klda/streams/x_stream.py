@@ -1,8 +1,7 @@
-"""X API v2: the filtered stream and the rules that it follows.
+"""X API v2: the filtered stream and its rules.
 
-The past cannot be read again, except for the last minutes where the access level allows a backfill; so every time
-without a connection is a gap, and recorded. The cursor is the time, in microseconds, at which the stream was last
-heard of.
+The past cannot be read again, except for the last minutes if the access level allows a backfill. So every time without
+a connection is recorded as a gap. The cursor is the time in microseconds at which the stream last sent something.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ _FIELDS = {
 class XStream:
     """Posts of X that match the keywords, filtered by X.
 
-    token: the environment variable that holds the bearer token. backfill_minutes: how far back a new connection may
-    reach, 0 to 5, where the access level has it. stall: seconds without a sign of life before the connection is
-    given up; X sends one every 20. owner: who the rules are for, such as the name of a monitor: their tags say so, and
-    rules with other tags are left alone. X knows a rule only once, so two owners cannot have the very same one.
+    token: the environment variable with the bearer token. backfill_minutes: how far back a new connection may reach,
+    0 to 5, if the access level allows it. stall: seconds without data after which the connection is closed; X sends a
+    keep-alive every 20. owner: the owner of the rules, such as the name of a monitor. The tags of rules name their
+    owner, and rules with other tags are not changed. X stores equal rules once, so two owners cannot share a rule.
     """
 
     replayable = False
@@ -72,7 +71,7 @@ class XStream:
         self._timeout = httpx.Timeout(10.0, read=stall)
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
-        """Brings X's rules in line with the keywords: the new ones are added before the old ones are removed."""
+        """Changes X's rules to these keywords; new rules are added before old ones are removed."""
         [request] = platform_rules(keywords, "x-v2", adjacent=self._adjacent, owner=self._owner).requests
         wanted = {rule["value"]: rule for rule in request["add"]}
         trouble = (*TRANSIENT, orjson.JSONDecodeError)
@@ -87,34 +86,36 @@ class XStream:
         for rule in there:
             if rule.get("value") in wanted and rule not in ours and (other := _monitor_of(rule)):
                 raise SettingError(
-                    f"{self.name}: monitor {other} has the very same rule on this account, and would take it away with "
-                    "its next list; change a keyword, use another account, or delete the rule if that monitor is gone"
+                    f"{self.name}: monitor {other} has the same rule on this account, and may remove it later; "
+                    "change a keyword, use another account, or delete the rule if that monitor is gone"
                 )
         values = {rule.get("value") for rule in there}
         add = [rule for value, rule in wanted.items() if value not in values]
         if len(there) + len(add) > X2_RULES:
             raise SettingError(
-                f"X takes {X2_RULES} rules: {len(there)} are there and {len(add)} are to be added before the old ones "
-                "go; take out keywords or forms"
+                f"X allows {X2_RULES} rules: {len(there)} exist, and {len(add)} must be added before the old ones are "
+                "removed; remove keywords or forms"
             )
         if add:
             answer = await self._rules({"add": add})
             if part(part(answer, "meta"), "summary").get("not_created"):
-                raise SettingError(f"X refused rules: {self._token.redacted(str(answer.get('errors')))[:300]}")
+                raise SettingError(
+                    f"X refused rules: {self._token.redacted(str(answer.get('errors')))[:300]}; change the keywords"
+                )
         old = [rule.get("id") for rule in ours if rule.get("value") not in wanted]
         if old:
             await self._rules({"delete": {"ids": old}})
 
     def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields what arrives from now on, after what X fills back."""
+        """Bursts of arriving events, after those of the backfill."""
         try:
             heard = None if cursor is None else int(cursor)
         except ValueError as error:
-            raise SettingError(f"cursor {cursor!r}: those of X's stream are microseconds since 1970") from error
+            raise SettingError(f"cursor {cursor!r}: write microseconds since 1970") from error
         return buffered(_Listening(self, heard).run, cursor)
 
     async def _rules(self, change: dict[str, Any] | None) -> dict[str, Any]:
-        """Reads the rules, or changes them."""
+        """The answer of X to a change of the rules; without a change, the rules."""
         url = f"{self._server}/2/tweets/search/stream/rules"
         async with httpx.AsyncClient(timeout=self._timeout, headers=self._token.headers()) as client:
             answer = await (client.get(url) if change is None else client.post(url, json=change))
@@ -124,14 +125,14 @@ class XStream:
 
 
 class _Listening:
-    """One run of the stream, over as many connections as it takes."""
+    """One run of the stream, over any number of connections."""
 
     def __init__(self, source: XStream, heard: int | None) -> None:
         self._source, self._heard = source, heard
         self._recent = Recent()
 
     async def run(self, buffer: Buffer) -> None:
-        """Listens for ever."""
+        """Listens without end."""
         source, health = self._source, self._source.health
         session = partial(self._session, buffer)
         await reconnecting(session, TRANSIENT, health, source._backoff, lambda: health.posts)
@@ -140,7 +141,7 @@ class _Listening:
         """One connection, until it breaks, stalls, or is refused."""
         source = self._source
         missed = 0.0 if self._heard is None else (_now() - self._heard) / 1e6
-        back = max(0, min(source._backfill, math.ceil(missed / 60)))  # a clock that was set back has missed less than 0
+        back = max(0, min(source._backfill, math.ceil(missed / 60)))  # negative if the clock was set back
         query = {**_FIELDS, **({"backfill_minutes": str(back)} if back else {})}
         url = f"{source._server}/2/tweets/search/stream"
         async with (
@@ -175,13 +176,13 @@ class _Listening:
 
 
 def _monitor_of(rule: Mapping[str, Any]) -> str | None:
-    """The monitor that a rule was made for; None when it was made for none, or by others."""
+    """The monitor that owns a rule; None for other rules."""
     found = re.match(r"klda ([\w-]+): ", str(rule.get("tag", "")))
     return found and found[1]
 
 
 def _outcomes(line: bytes | None) -> list[Received | Deleted | Skip | Bad]:
-    """What a line brings."""
+    """The events and rejected records of a line."""
     if line is None:
         return [Bad(TOO_LONG)]
     if not line.strip():
@@ -197,7 +198,7 @@ def _outcomes(line: bytes | None) -> list[Received | Deleted | Skip | Bad]:
 
 
 def _replaced(tweet: Mapping[str, Any]) -> list[str]:
-    """The ids of the versions before this one, where the post was edited: each version comes under an id of its own."""
+    """The ids of earlier versions of an edited post; each version has its own id."""
     versions, own = tweet.get("edit_history_tweet_ids"), as_name(tweet.get("id")) or ""
     ids = map(as_name, versions if isinstance(versions, list) and own.isdecimal() else ())
     return [name for name in ids if name and name.isdecimal() and int(name) < int(own)]
