@@ -1,4 +1,4 @@
-"""A connection to Ray: a cluster that somebody runs, or one on this machine for as long as it is needed."""
+"""Connections to Ray, on a running cluster or on this machine; and a `map` that runs as Ray tasks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from klda.errors import KldaError, SettingError
 from klda.extras import require
 
 OBJECT_STORE = 512 << 20
-"""Bytes of shared memory for a Ray of our own; what does not fit is spilled to disk."""
+"""Bytes of shared memory for a Ray that klda starts; Ray spills the rest to disk."""
 ANSWER_WITHIN = 5.0
 """Seconds in which a cluster must answer."""
 
 RETRIES = 5
-"""How often a task is done again when its node or process is lost."""
+"""How often a task is repeated after its node or process was lost."""
 
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent anywhere
@@ -27,7 +27,7 @@ _QUIET = {
     "RAY_TRAIN_V2_ENABLED": "1",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",  # a checkpoint waits for the next look
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",  # a checkpoint waits for the next check
 }
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS"), "1")
 
@@ -36,8 +36,8 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM
 def connected(address: str | None = None, *, cpus: int | None = None) -> Iterator[None]:
     """A connection to the Ray cluster at `address` (host:port, or auto for the one on this machine).
 
-    Without an address, Ray is started here with so many workers (one for each core if left out) and ended afterwards.
-    A connection that is there already is used, and left as it is.
+    Without an address, Ray is started here with `cpus` workers (by default one for each core), and stopped afterwards.
+    An existing connection is used, and stays open.
     """
     require("ray", "the engine ray")
     for name, value in _QUIET.items():
@@ -54,7 +54,7 @@ def connected(address: str | None = None, *, cpus: int | None = None) -> Iterato
             address="local" if address is None else address,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            runtime_env={"env_vars": _ONE_THREAD},  # Ray has a process for each core
+            runtime_env={"env_vars": _ONE_THREAD},  # Ray runs one process for each core
             **(here if address is None else {}),
         )
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -66,7 +66,7 @@ def connected(address: str | None = None, *, cpus: int | None = None) -> Iterato
 
 
 def _check(address: str | None) -> None:
-    """Asks whether anybody listens at an address: Ray itself would wait for a minute."""
+    """Raises SettingError if nothing answers at an address; Ray itself would wait for a minute."""
     if address in (None, "auto"):
         return
     host, colon, port = address.rpartition(":")
@@ -88,7 +88,7 @@ def _no_answer(address: str | None, error: Exception) -> SettingError:
 
 
 def task_map(*, ordered: bool = False) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
-    """A `map` over Ray tasks that yields results as they end, or in the order of tasks; one thread each."""
+    """A `map` that runs as Ray tasks with one thread each; results come as tasks end, or in the order of tasks."""
     return partial(_map, ordered)
 
 
@@ -117,7 +117,7 @@ def _run(function: Callable[[Any], Any], task: Any) -> Any:
 
 
 def own_error(error: BaseException) -> BaseException:
-    """The error of ours that a task raised, out of Ray's wrappers; the error itself where there is none."""
+    """The KldaError that a task raised, without Ray's wrappers; for other errors the error itself."""
     from ray.exceptions import RayTaskError
 
     inner: BaseException | None = error

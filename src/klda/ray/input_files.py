@@ -1,4 +1,4 @@
-"""Which files there are to read: Delta tables, and folders of object stores that Arrow knows by their address."""
+"""The files to read: those of Delta tables, and of folders on object storage, by their address."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from pyarrow import fs
 from klda.errors import InputError
 
 GROUP_BYTES = 64 << 20
-"""Files are read by one task while they are smaller than this together."""
+"""Small files are read by one task, up to this size together."""
 
 Needed = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
-"""Given the columns in the files of a Delta table, and those that it is partitioned by: which of these are needed."""
+"""Takes the columns in the files of a Delta table and its partition columns; returns the needed partition columns."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class SourceFile:
     named: bool
     size: int
     constants: tuple[tuple[str, pa.Scalar], ...] = ()
-    """Columns that are not in the file, a Parquet one, because they have one value throughout."""
+    """Columns with a single value that are not in the (Parquet) file, such as partition columns."""
 
 
 def address(path: Path | str) -> str | None:
-    """The address that a path stands for, if it is one: `Path` takes a slash away.
+    """The address in a path, from which `Path` removed a slash; None for an ordinary path.
 
     >>> address(Path("s3://archive/2026")), address("posts.jsonl")
     ('s3://archive/2026', None)
@@ -49,7 +49,7 @@ def address(path: Path | str) -> str | None:
 
 
 def is_delta(path: Path | str) -> bool:
-    """Whether a folder, here or at an address, is a Delta table."""
+    """Whether a folder, on this machine or at an address, is a Delta table."""
     where = address(path)
     if where is None:
         return (Path(path) / "_delta_log").is_dir()
@@ -59,7 +59,7 @@ def is_delta(path: Path | str) -> bool:
 
 
 def delta_files(path: Path | str, needed: Needed | None = None) -> list[SourceFile]:
-    """The files of a Delta table's last version, by name, with the partition columns needed (all if left out)."""
+    """The files of the last version of a Delta table, by name, with the needed partition columns (default: all)."""
     try:
         table = DeltaTable(address(path) or str(path))
         added = pa.table(table.get_add_actions(flatten=True))
@@ -70,7 +70,7 @@ def delta_files(path: Path | str, needed: Needed | None = None) -> list[SourceFi
         raise InputError(f"{path}: not a readable Delta table ({error})") from error
     wanted = partitions if needed is None else needed(own, partitions)
     constants = [(name, added.column(f"partition.{name}")) for name in wanted]
-    # An address is the root of the table and the path that its log has in quotes, so both have one order.
+    # An address is the root of the table and the quoted path from the log, so both have the same order.
     order = sorted(range(len(added)), key=lambda row: unquote(added.column("path")[row].as_py()))
     return [
         SourceFile(uri, True, added.column("size_bytes")[row].as_py(), tuple((name, c[row]) for name, c in constants))
@@ -79,7 +79,7 @@ def delta_files(path: Path | str, needed: Needed | None = None) -> list[SourceFi
 
 
 def remote_files(where: str) -> list[SourceFile]:
-    """The files at an address, those in a folder sorted and without hidden ones."""
+    """The files at an address; those of a folder are sorted, without hidden files."""
     with _reached(where):
         system, inner = fs.FileSystem.from_uri(where)
         info = system.get_file_info(inner)
@@ -99,7 +99,7 @@ def remote_files(where: str) -> list[SourceFile]:
 
 
 def grouped(files: Sequence[SourceFile]) -> list[list[SourceFile]]:
-    """Neighbouring files in groups of about 64 MB: small ones share a task."""
+    """Neighbouring files in groups of about 64 MB, so that small files share a task."""
     groups: list[list[SourceFile]] = []
     room = 0
     for file in files:
@@ -113,7 +113,7 @@ def grouped(files: Sequence[SourceFile]) -> list[list[SourceFile]]:
 
 @contextmanager
 def on_this_machine(files: Iterable[SourceFile]) -> Iterator[list[tuple[Path, bool]]]:
-    """Paths of these files, each with whether it was named; those elsewhere are copied here for as long as needed."""
+    """Local paths of these files, each with whether the user named it; remote files are copied for the time of use."""
     with TemporaryDirectory(prefix="klda-") as folder:
         found = []
         for number, file in enumerate(files):
@@ -131,12 +131,12 @@ def on_this_machine(files: Iterable[SourceFile]) -> Iterator[list[tuple[Path, bo
 
 
 def _with_columns(path: Path, constants: Iterable[tuple[str, pa.Scalar]], folder: Path) -> Path:
-    """A copy of a Parquet file with these columns too; what is no Parquet file as it is, for the reader to tell."""
+    """A copy of a Parquet file with these columns too; another file stays as it is, and the reader reports it."""
     try:
         schema = pq.read_schema(path)
     except (OSError, ValueError, pa.ArrowException):
         return path
-    lacking = [(name, value) for name, value in constants if name not in schema.names]  # some writers keep them inside
+    lacking = [(name, value) for name, value in constants if name not in schema.names]  # some writers keep them
     for name, value in lacking:
         schema = schema.append(pa.field(name, value.type))
     folder.mkdir()

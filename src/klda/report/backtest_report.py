@@ -1,4 +1,4 @@
-"""The report on a backtest: one HTML file of tables with intervals and curves from week to week."""
+"""The report on a backtest, as one HTML file: tables with intervals, and curves over the windows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from klda.report.wording import EMPTY, ResultGrid, cell, measured
 
 
 def render_backtest(summary: Mapping[str, Any], *, title: str) -> str:
-    """The page of a backtest in open or closed loop, from what `klda.evaluation.summary` makes of its cases.
+    """The page of a backtest in open or closed loop, from the summary by `klda.evaluation.summary`.
 
-    Names of subjects, keywords and errors are text, whatever they look like.
+    Names of subjects, keywords and errors are always shown as text.
     """
     if "ceiling" in summary:
         opened = open_view(summary)
@@ -26,7 +26,7 @@ def render_backtest(summary: Mapping[str, Any], *, title: str) -> str:
 
 
 def write_backtest(summary: Mapping[str, Any], path: Path | str, *, title: str) -> None:
-    """Writes the page; the file is either the old one or the whole new one, never a part."""
+    """Writes the page. The old file is replaced at once, so a file is always complete."""
     write_page(render_backtest(summary, title=title), path)
 
 
@@ -36,21 +36,21 @@ OPEN_MEASURES = ("accuracy", "coverage", "skill")
 
 @dataclass(frozen=True)
 class CaseView:
-    """One case: what was true and what everyone said, for each current keyword."""
+    """One case: the truth and the answers of all policies, for each current keyword."""
 
     subject: str
     week: str
     note: str
     keywords: tuple[str, ...]
     truth: tuple[tuple[str, tuple[str, ...]], ...]
-    """Name of the reading, and the words for each keyword."""
+    """The name of the truth, and its words for each keyword."""
     answers: tuple[tuple[str, tuple[str, ...]], ...]
-    """Policy, and its words for each keyword, or one text for all."""
+    """The policy, and its words for each keyword, or one text for all."""
 
 
 @dataclass(frozen=True)
 class OpenView:
-    """Everything on the page."""
+    """The content of the page."""
 
     verdict: str
     n_cases: int
@@ -62,13 +62,13 @@ class OpenView:
     paired: tuple[ResultGrid, ...]
     coloured: tuple[str, ...]
     grey: bool
-    """Whether some policies have no colour of their own."""
+    """Whether some policies are grey because there are not enough colours."""
     cases: tuple[CaseView, ...]
     pictures: Mapping[str, Spec]
 
 
 def open_view(summary: Plain) -> OpenView:
-    """The view of what `open_summary` found."""
+    """The content for a summary by `open_summary`."""
     tops = tuple(int(top) for top in summary["ceiling"])
     top = str(max(tops)) if tops else ""
     readings = {"raw": summary, "corrected": summary["corrected"]}
@@ -207,18 +207,18 @@ HEIGHT = 150
 
 @dataclass(frozen=True)
 class SubjectView:
-    """One subject: its pictures, and each policy's last list."""
+    """One subject: its pictures, and the last list of each policy."""
 
     name: str
     pictures: tuple[tuple[str, str], ...]
-    """Names of pictures, and what each shows."""
+    """The names of pictures, and the measure that each shows."""
     lists: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
     """Policy, its means, and its last list."""
 
 
 @dataclass(frozen=True)
 class ClosedView:
-    """Everything on the page."""
+    """The content of the page."""
 
     verdict: str
     n_windows: int
@@ -229,15 +229,15 @@ class ClosedView:
     paired: ResultGrid | None
     coloured: tuple[str, ...]
     grey: bool
-    """Whether some policies have no colour of their own."""
+    """Whether some policies are grey because there are not enough colours."""
     dashed: str
-    """The static list, where it was run."""
+    """The policy `static`, if it was run; otherwise empty."""
     subjects: tuple[SubjectView, ...]
     pictures: Mapping[str, Spec]
 
 
 def closed_view(summary: Plain) -> ClosedView:
-    """The view of what `closed_summary` found."""
+    """The content for a summary by `closed_summary`."""
     entries = summary["policies"]
     labelled = any(entry["f1"]["mean"] is not None for entry in entries.values())
     shown = LABELLED if labelled else UNLABELLED

@@ -1,4 +1,4 @@
-"""The report on a proposal: one HTML file."""
+"""The report on a proposal, as one HTML file, with the topics of the current and the proposed list."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from klda.types import Budget, KeywordSet, Progress, silent
 
 
 def render(report: Report) -> str:
-    """The page. What the report holds is text, whatever it looks like: nothing in it becomes markup, script or link."""
+    """The page as HTML. The content is always shown as text; it never becomes markup, a script or a link."""
     return page(
         "report.html",
         _specs(report),
@@ -48,12 +48,12 @@ def render(report: Report) -> str:
 
 
 def write(report: Report, path: Path | str) -> None:
-    """Writes the page; the file is either the old one or the whole new one, never a part."""
+    """Writes the page. The old file is replaced at once, so a file is always complete."""
     write_page(render(report), path)
 
 
 def _specs(report: Report) -> dict[str, Spec]:
-    """The pictures that the report has data for, by name."""
+    """The pictures for which the report has data, by name."""
     proposal = report.proposal
     next_list = proposal.next_keywords.texts
     specs: dict[str, Spec] = {}
@@ -90,9 +90,9 @@ def write_report(
     seed: int = 0,
     progress: Progress = silent,
 ) -> None:
-    """Writes the report, with the topics of the current list and those predicted for the proposed one."""
+    """Writes the report, with the topics of the current list and the predicted topics of the proposed list."""
     if proposal.choices is not None and proposal.choices.history is not None:
-        corpus = proposal.choices.history  # its posts are matched already
+        corpus = proposal.choices.history  # its posts are already matched
     topics, note = topics_between(proposal, corpus, seed=seed, progress=progress)
     report = report_of(
         proposal,
@@ -110,9 +110,9 @@ def write_report(
 def topics_between(
     proposal: Proposal, corpus: Corpus, *, seed: int = 0, progress: Progress = silent
 ) -> tuple[tuple[TopicShare, ...], str | None]:
-    """Each topic under the current list and the proposed one, and a note where there are none.
+    """The share of each topic under the current and the proposed list, and a note if there are no topics.
 
-    A proposal that was made with a topic model has them; for others a model is trained on the corpus.
+    A proposal made with a topic model has topics. For others, a model is trained on the corpus.
     """
     current, proposed = proposal.current, proposal.next_keywords
     choices = proposal.choices
@@ -141,6 +141,6 @@ def _trained(
 
 
 def _recent(corpus: Corpus) -> Corpus:
-    """The last windows where these hold enough posts, so that not all need matching; else all."""
+    """The last windows if they hold enough posts, so that fewer posts must be matched; otherwise all."""
     recent = corpus.span(max(0, corpus.n_windows - RECENT), None)
     return recent if len(recent) >= ENOUGH_POSTS else corpus

@@ -1,4 +1,4 @@
-"""Templates of reports and pages. Whatever one prints is text: posts are hostile, and none of them becomes markup."""
+"""Templates of reports and pages. They show all values as text: posts may be hostile, and never become markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from klda.safe_text import visible
 
 
 def environment(package: str) -> Environment:
-    """The templates of a package; every text that one prints passes through `visible`, so that none is forgotten."""
+    """The templates of a package; every text in them passes through `visible`."""
 
     def finalize(value: Any) -> Any:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -36,7 +36,7 @@ def environment(package: str) -> Environment:
 
 
 def cleaned(node: Any) -> Any:
-    """Plain data with every text in it fit to be shown.
+    """Plain data with every text made safe by `visible`.
 
     >>> cleaned({"title": ["a\\x00", 1]})
     {'title': ['a', 1]}

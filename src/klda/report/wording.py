@@ -1,4 +1,4 @@
-"""Numbers and decisions in words, and text with what matches marked."""
+"""Numbers and decisions as text for people, and the marking of keywords in texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AROUND_WORDS = re.compile(r"([#@]?\w(?:\S*\w)?)")
 
 
 def count(number: float) -> str:
-    """A number of posts.
+    """A number of posts as text.
 
     >>> count(12345.6), count(float("nan"))
     ('12,346', '–')
@@ -27,7 +27,7 @@ def count(number: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share, with as many digits as say something.
+    """A share as text, with two significant digits below 10 %.
 
     >>> percent(0.1234), percent(0.0123), percent(0.00012)
     ('12%', '1.2%', '0.012%')
@@ -39,7 +39,7 @@ def percent(share: float) -> str:
 
 
 def between(estimate: Estimate) -> str:
-    """The interval of an estimate of posts.
+    """The interval of an estimate as text.
 
     >>> between(Estimate(1200, 900.4, 1500))
     '900–1,500'
@@ -48,7 +48,7 @@ def between(estimate: Estimate) -> str:
 
 
 def decimal(number: float) -> str:
-    """A score, to two digits behind the point."""
+    """A score as text, with two decimal places."""
     return f"{number:.2f}" if isfinite(number) else "–"
 
 
@@ -81,7 +81,7 @@ def summary(proposal: Proposal, budget: Budget) -> str:
 
 
 def marked(text: str, keyword: Keyword) -> list[tuple[str, bool]]:
-    """The text in pieces, each with whether it is part of what matches the keyword.
+    """The text in pieces, each with whether it is part of a match of the keyword.
 
     >>> marked("A virus, in my computer", Keyword("computer virus"))
     [('A ', False), ('virus', True), (', in my ', False), ('computer', True)]
@@ -89,7 +89,7 @@ def marked(text: str, keyword: Keyword) -> list[tuple[str, bool]]:
     text, matcher = visible(text), _words(keyword)
     if matcher is None:
         return [(text, False)]
-    pieces = _AROUND_WORDS.split(text)  # between words and words in turn
+    pieces = _AROUND_WORDS.split(text)  # alternately separators and words
     found = matcher.match_many(pieces).lengths > 0
     runs: list[tuple[str, bool]] = []
     for piece, hit in zip(pieces, found.tolist(), strict=True):
@@ -105,11 +105,11 @@ def _words(keyword: Keyword) -> Matcher | None:
     try:
         return Matcher(KeywordSet.of(*(word for form in keyword.forms for word in visible(form).split())))
     except SettingError:
-        return None  # a form without anything to match marks nothing
+        return None  # a form without words matches nothing
 
 
 def measured(estimate: Mapping[str, float | None] | None, *, signed: bool = False) -> tuple[str, str]:
-    """A measured mean and its interval as two texts; the second is empty where there is none.
+    """A measured mean and its interval as two texts; the second is empty without an interval.
 
     >>> measured({"mean": 0.301, "low": 0.25, "high": 0.36}), measured(None)
     (('0.30', '0.25–0.36'), ('–', ''))
@@ -122,7 +122,7 @@ def measured(estimate: Mapping[str, float | None] | None, *, signed: bool = Fals
     digits = 0 if abs(mean) >= 100 else 2
 
     def written(value: float) -> str:
-        rounded = round(value, digits) + 0.0  # a difference of nought has no sign
+        rounded = round(value, digits) + 0.0  # a difference of zero has no sign
         return format(rounded, f"{'+' if signed and rounded else ''},.{digits}f").replace("-", "−")
 
     if low is None or high is None:
@@ -132,12 +132,12 @@ def measured(estimate: Mapping[str, float | None] | None, *, signed: bool = Fals
 
 @dataclass(frozen=True)
 class Cell:
-    """A mean and its interval, as texts."""
+    """A mean and its interval as texts."""
 
     mean: str
     interval: str = ""
     clear: bool = False
-    """Whether it is a difference whose interval leaves nought out."""
+    """Whether it is a difference with an interval that excludes zero."""
 
 
 EMPTY = Cell("")
@@ -145,7 +145,7 @@ EMPTY = Cell("")
 
 @dataclass(frozen=True)
 class ResultGrid:
-    """A table; the first column names the row."""
+    """A table of results; the first column names the row."""
 
     caption: str
     columns: tuple[str, ...]
@@ -153,7 +153,7 @@ class ResultGrid:
 
 
 def cell(estimate: Mapping[str, float | None] | None, *, difference: bool = False) -> Cell:
-    """An estimate as a cell; a difference has a sign.
+    """An estimate as a table cell; a difference has a sign.
 
     >>> cell({"mean": 0.05, "low": 0.01, "high": 0.09}, difference=True)
     Cell(mean='+0.05', interval='+0.01 to +0.09', clear=True)

@@ -1,6 +1,7 @@
-"""What a monitor keeps: posts in a Delta Lake table, everything else in SQL.
+"""The data of a monitor: posts in a Delta Lake table, everything else in SQL.
 
-`MonitorFolder` opens both; `PostStore` holds posts, `Records` the rest. One process writes at a time, any number read.
+`MonitorFolder` opens both. `PostStore` holds the posts, `Records` the rest. One process writes at a time; any number
+may read.
 """
 
 from __future__ import annotations

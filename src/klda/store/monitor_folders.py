@@ -1,17 +1,17 @@
-"""Where monitors live: one folder each, side by side under a home.
+"""The folders of monitors, one each under a home folder, and the lock that lets one process write at a time.
 
 <home>/<name>/
   klda.toml    settings
   posts/       the table of posts, unless they lie on object storage
   state.db     the records, unless they lie in PostgreSQL
   models/      trained models
-  choices/     what the newest proposals were chosen from
-  backtests/   what came out of backtests
-  jobs/        locks of those who work on a job
+  choices/     the candidates of the newest proposals
+  backtests/   the results of backtests
+  jobs/        the locks of running jobs
   key          the secret behind pseudonyms, readable by its owner only
-  posts.upload the file that it was made of, until all of that is in the table
+  posts.upload the file from which the monitor was created, until all its posts are in the table
   lock         held by the one process that writes
-  failure.txt  why collecting ended, where it failed
+  failure.txt  the reason, if collecting failed
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from klda.store.sql.records import Records, now
 from klda.text.windows import Windowing
 
 LOOK = 0.1
-"""Seconds in which whoever only looks at the lock has let go of it; who holds it for longer writes."""
+"""Seconds to wait for the lock. `is_held` takes it for a shorter time; a process that holds it for longer writes."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
@@ -52,31 +52,31 @@ class MonitorFolder:
 
     @property
     def settings(self) -> Path:
-        """The file of its settings."""
+        """The file of settings."""
         return self.path / "klda.toml"
 
     @property
     def models(self) -> Path:
-        """The folder of its models."""
+        """The folder of trained models."""
         return self.path / "models"
 
     @property
     def upload(self) -> Path:
-        """The file of posts that it was made of, where it was; nothing lies there once all of it is stored."""
+        """The uploaded file from which the monitor was created; deleted when all its posts are stored."""
         return self.path / "posts.upload"
 
     @property
     def failure(self) -> Path:
-        """The file that says why collecting ended; there only where it failed."""
+        """The file with the reason why collecting failed; it exists only after a failure."""
         return self.path / "failure.txt"
 
     @property
     def being_written(self) -> bool:
-        """Whether a process holds the lock now."""
+        """Whether a process holds the lock."""
         return is_held(self.path / "lock")
 
     def writer(self) -> AbstractContextManager[None]:
-        """The lock of the one process that writes; StoreError where another holds it."""
+        """The lock for the process that writes; StoreError if another process holds it."""
         return only_writer(self.path / "lock")
 
     def posts(
@@ -87,17 +87,17 @@ class MonitorFolder:
         storage_options: Mapping[str, str] | None = None,
         pseudonymise: bool = False,
     ) -> PostStore:
-        """The posts: in this folder, or at an address on object storage."""
+        """The store of posts, in this folder or at an address on object storage."""
         names = Pseudonyms.open(self.path / "key") if pseudonymise else None
         return PostStore(uri or self.path / "posts", windowing, storage_options=storage_options, pseudonyms=names)
 
     def records(self, address: str | None = None, *, clock: Callable[[], datetime] = now) -> Records:
-        """The records: in this folder, or in the PostgreSQL at an address."""
+        """The records, in this folder or in a PostgreSQL database."""
         return Records(address or self.path / "state.db", self.name, clock=clock)
 
 
 def create_monitor(home: Path, name: str, settings: str) -> MonitorFolder:
-    """A new monitor with these settings, as the text of its `klda.toml`; it appears whole or not at all.
+    """A new monitor with these settings, the text of its `klda.toml`. The folder appears complete or not at all.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -115,7 +115,7 @@ def create_monitor(home: Path, name: str, settings: str) -> MonitorFolder:
         beside.rename(target)
     except OSError as error:
         shutil.rmtree(beside, ignore_errors=True)
-        raise StoreError(f"{target}: the monitor cannot be made ({error})") from error
+        raise StoreError(f"{target}: the monitor cannot be created ({error})") from error
     return MonitorFolder(target)
 
 
@@ -124,7 +124,7 @@ def open_monitor(home: Path, name: str) -> MonitorFolder:
     found = MonitorFolder(home / _checked(name))
     if not found.settings.is_file():
         known = ", ".join(monitor.name for monitor in list_monitors(home)) or "none yet"
-        raise InputError(f"monitor {name!r} is not in {home} (there: {known}); make it with `klda monitor create`")
+        raise InputError(f"monitor {name!r} is not in {home} (there: {known}); create it with `klda monitor create`")
     return found
 
 
@@ -140,7 +140,7 @@ def _has_settings(monitor: MonitorFolder) -> bool:
     try:
         return monitor.settings.is_file()
     except PermissionError:
-        return True  # a folder that we may not look into is listed: whoever opens it hears why
+        return True  # a folder without read permission is listed; opening it reports the reason
 
 
 def _checked(name: str) -> str:
@@ -151,7 +151,7 @@ def _checked(name: str) -> str:
 
 @contextmanager
 def only_writer(path: Path) -> Iterator[None]:
-    """Holds the lock on a file; StoreError where another process or another part of this one holds it.
+    """Holds the lock on a file; StoreError if another process, or another part of this one, holds it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -176,14 +176,14 @@ def only_writer(path: Path) -> Iterator[None]:
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         yield
     finally:
-        if handle in _held:  # not in a child that was forked meanwhile
+        if handle in _held:  # not in a forked child
             _held.discard(handle)
             fcntl.flock(handle, fcntl.LOCK_UN)
             os.close(handle)
 
 
 def is_held(path: Path) -> bool:
-    """Whether somebody holds the lock now; those who look do not see one another."""
+    """Whether a process holds the lock; several checks at once do not disturb one another."""
     try:
         handle = os.open(path, os.O_RDWR)
     except FileNotFoundError:
@@ -198,12 +198,12 @@ def is_held(path: Path) -> bool:
 
 
 def _take(handle: int) -> None:
-    """Takes the lock; BlockingIOError where somebody keeps it."""
+    """Takes the lock; BlockingIOError if another process keeps it."""
     until = time.monotonic() + LOOK
     while True:
         try:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:  # a page may be looking at it in this moment
+        except BlockingIOError:  # `is_held` may be checking it just now
             if time.monotonic() >= until:
                 raise
         time.sleep(LOOK / 20)
@@ -219,7 +219,7 @@ _held: set[int] = set()
 
 
 def _let_go() -> None:
-    """A forked child shares the lock of its parent and would keep it beyond the parent's death; so it closes it."""
+    """Closes the locks in a forked child, which would otherwise hold them after the parent has ended."""
     while _held:
         os.close(_held.pop())
 

@@ -106,7 +106,7 @@ def test_a_report_carries_what_the_caller_adds() -> None:
 
 
 def test_a_proposal_without_keywords_is_refused() -> None:
-    with pytest.raises(DataError, match="names no keyword"):
+    with pytest.raises(DataError, match="has no keyword"):
         report_of(Proposal("klda", KeywordSet()), CORPUS.with_history([KeywordSet(), KeywordSet()]))
 
 

@@ -84,7 +84,7 @@ def test_a_database_of_a_newer_program_is_refused(address: str) -> None:
     database = Database(address)
     database.write(lambda c: c.exec_driver_sql("UPDATE klda_version SET version = 99"))
     database.close()
-    with pytest.raises(FormatError, match="version 99, this program knows"):
+    with pytest.raises(FormatError, match="version 99, and this klda knows"):
         Database(address)
 
 

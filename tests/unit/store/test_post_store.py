@@ -63,7 +63,7 @@ def test_the_same_batch_twice_is_stored_once(store: PostStore) -> None:
 
 
 def test_a_batch_that_skips_a_number_is_refused(store: PostStore) -> None:
-    with pytest.raises(StoreError, match="batch 3 of s comes after 0"):
+    with pytest.raises(StoreError, match="batch 3 of s cannot follow batch 0"):
         store.append(posts("a"), [["m"]], source="s", batch=3, cursor="1")
 
 

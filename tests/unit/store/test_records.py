@@ -86,7 +86,7 @@ def test_a_proposal_waits_until_it_is_decided(records: Records) -> None:
 def test_an_edit_brings_its_own_list_and_a_rejection_keeps_the_old_one(records: Records) -> None:
     first = records.proposals.save(ADVICE)
     own = KeywordSet.of("mask", Keyword("virus", ("virus", "viruses")))
-    with pytest.raises(SettingError, match="give keywords to edit"):
+    with pytest.raises(SettingError, match="the verdict edit needs keywords"):
         records.proposals.decide(first, "edit", decided_by="ann")
     assert records.proposals.decide(first, "edit", decided_by="ann", keywords=own).keywords == own
     assert records.proposals.get(first).decision.keywords == own  # type: ignore[union-attr]

@@ -46,7 +46,7 @@ def test_files_that_vanish_under_a_reader_are_a_clear_error(store: PostStore, ad
 
 def test_a_panic_inside_delta_becomes_an_error_of_ours_and_a_request_to_stop_does_not() -> None:
     panic = type("PanicException", (BaseException,), {"__module__": "pyo3_runtime"})
-    expected = r"posts cannot be written .*No space left.*make room on the disk"
+    expected = r"posts cannot be written .*No space left.*free space on the disk"
     with pytest.raises(StoreError, match=expected), guarded("posts", "be written"):
         raise panic("No space left on device (os error 28)")
     with pytest.raises(KeyboardInterrupt), guarded("posts", "be written"):

@@ -1,4 +1,4 @@
-"""The posts that the list collected in each window, by keyword."""
+"""Pictures of the past: the collected posts by keyword, and the windows in which each keyword was active."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHERS = "other keywords"
 
 
 def collected(activity: Sequence[Activity]) -> Spec:
-    """Stacked bars whose height is the number of distinct posts; the largest keywords have a colour of their own."""
+    """Stacked bars of the distinct posts in each window; the largest keywords have their own colours."""
     label = window_labels(row.window for row in activity)
     totals: dict[str, float] = {}
     for row in activity:
@@ -88,10 +88,10 @@ NEXT = "next"
 def evolution(
     activity: Sequence[Activity], actions: Mapping[str, Action], forecast: Mapping[str, float] | None = None
 ) -> Spec:
-    """A row for each keyword, a circle for each window: filled while it was active, its area the posts that carry it.
+    """A row for each keyword with a circle for each window: filled while it was active, its area the matching posts.
 
-    `actions` says what is proposed for each keyword now and gives the colour of its row; `forecast` has the posts that
-    each keyword of the proposed list should bring next and adds a last column.
+    `actions` is the proposed action for each keyword and gives the colour of its row. `forecast` has the expected posts
+    of each keyword of the proposed list, and adds a last column.
     """
     label = window_labels(row.window for row in activity)
     shown = _most_important(activity, actions)
@@ -158,7 +158,7 @@ def evolution(
 
 
 def _most_important(activity: Sequence[Activity], actions: Mapping[str, Action]) -> list[str]:
-    """The keywords to show: those decided on before others, the larger before the smaller, grouped by action."""
+    """The keywords to show, by action and then by posts, largest first; keywords without an action come last."""
     posts: dict[str, int] = {}
     for row in activity:
         posts[row.keyword] = posts.get(row.keyword, 0) + row.posts

@@ -1,4 +1,4 @@
-"""A measure from window to window, a line for each policy."""
+"""Pictures of a backtest: a measure of each policy over windows, and the skill of policies with intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from klda.report.charts.theme import CATEGORIES, LIGHT, Spec, finished, window_l
 CEILING = "ceiling"
 DEFAULT = "klda"
 FEW_WINDOWS = 8
-"""With more, the dots would hide the lines."""
+"""With more windows, large dots would hide the lines."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ def curves(
     height: int = 260,
     dashed: str | None = None,
 ) -> Spec:
-    """Lines over windows; the policies in `coloured` have colours of their own, in that order, the others are grey.
+    """Lines over windows. The policies in `coloured` have their own colours, in this order; others are grey.
 
-    `dashed` is the name of the line that the others are to be seen against.
+    `dashed` is the name of the reference line.
     """
     label = short_labels(point.window for point in points)
     shade = dict(zip(coloured, CATEGORIES, strict=False))
     names = list(dict.fromkeys(point.policy for point in points))
-    order = sorted(names, key=lambda name: (name in shade, name == dashed))  # the grey ones below the coloured ones
+    order = sorted(names, key=lambda name: (name in shade, name == dashed))  # grey lines below coloured lines
     rows = [
         {"label": label[point.window], "window": point.window, "policy": point.policy, "value": point.value}
         for point in points
@@ -74,7 +74,7 @@ def curves(
 
 
 def with_colour(order: Sequence[str], *, reference: str) -> tuple[str, ...]:
-    """The policies that get a colour of their own: `klda`, and the best of the others, but not the reference.
+    """The policies with their own colours: `klda` and the best others, without the reference.
 
     >>> with_colour(["a", "random", "b", "klda"], reference="random")
     ('klda', 'a', 'b')
@@ -84,7 +84,7 @@ def with_colour(order: Sequence[str], *, reference: str) -> tuple[str, ...]:
 
 
 def short_labels(windows: Iterable[str]) -> Mapping[str, str]:
-    """A short label for each window, in the order of time; a text that is no time is its own label.
+    """A short label for each window, in order of time; a text that is not a time is its own label.
 
     >>> dict(short_labels(["2020-01-27", "2020-01-20"]))
     {'2020-01-20': '20 Jan', '2020-01-27': '27 Jan'}
@@ -102,7 +102,7 @@ def short_labels(windows: Iterable[str]) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class SkillRow:
-    """The skill of a policy by one reading of the truth."""
+    """The skill of a policy, measured against one version of the truth."""
 
     policy: str
     reading: str
@@ -112,7 +112,7 @@ class SkillRow:
 
 
 def skill(rows: Sequence[SkillRow], order: Sequence[str], readings: Sequence[str]) -> Spec:
-    """Dots with intervals for each policy, one for each reading; rules at chance (0) and at the ceiling (1)."""
+    """Dots with intervals for each policy and version of the truth; rules at chance (0) and at the ceiling (1)."""
     y = alt.Y(
         "policy:N",
         scale=alt.Scale(domain=list(order)),
@@ -144,7 +144,7 @@ def skill(rows: Sequence[SkillRow], order: Sequence[str], readings: Sequence[str
 
 
 def _mark(at: float, label: str, *, inwards: Literal["left", "right"]) -> tuple[alt.Chart, alt.Chart]:
-    """A dashed rule with its name, on the side of the plot."""
+    """A dashed rule and its name, at the side of the plot."""
     base = alt.Chart(alt.InlineData(values=[{"at": at, "label": label}])).encode(x="at:Q")
     rule = base.mark_rule(strokeDash=[4, 3], color=LIGHT["soft"])
     name = base.mark_text(

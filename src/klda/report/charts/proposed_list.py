@@ -1,4 +1,4 @@
-"""How many posts each keyword, and the whole list, should bring next, against the budget."""
+"""Pictures of the proposed list: expected posts, topics, words, and lists for other settings of the dial."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHOLE_LIST = "the whole list"
 
 
 def expected_posts(reasons: Sequence[Reason], total: Estimate | None = None, max_posts: float | None = None) -> Spec:
-    """A dot with its interval for each keyword, keywords of the next list filled, and a rule at the budget."""
+    """A dot with interval for each keyword and the whole list, filled for the next list; a rule at the budget."""
     forecast = [(r, r.expected_posts) for r in reasons if r.expected_posts is not None and _finite(r.expected_posts)]
     forecast.sort(key=lambda pair: (pair[0].action in ("drop", "hold"), -pair[1].mean))
     rows = [
@@ -102,11 +102,11 @@ def _finite(estimate: Estimate) -> bool:
 
 
 ROW = 78
-"""Height of a topic: a line of words, two bars, a line of new words."""
+"""The height of a topic: a line of words, two bars, a line of new words."""
 
 
 def topic_bars(found: Sequence[TopicShare]) -> Spec:
-    """Two bars for each topic, today's above, with its words over them and new words below."""
+    """Two bars for each topic, today's share above; its words over the bars, its new words below."""
     largest = max((max(topic.now, topic.then) for topic in found), default=1.0)
     rows = [
         {
@@ -153,7 +153,7 @@ GAINED, LOST = "gained", "lost"
 
 
 def word_shifts(changes: Sequence[WordChange]) -> Spec:
-    """For each word a line from its share of posts today (tick) to its share with the new list (dot)."""
+    """A line for each word, from its share of posts today (tick) to its share with the new list (dot)."""
     ordered = sorted(changes, key=lambda change: -change.difference)
     rows = [
         {
@@ -195,13 +195,13 @@ def word_shifts(changes: Sequence[WordChange]) -> Spec:
     )
 
 
-_WIDE, _HIGH = 0.25, 0.07  # of the picture, that a label takes
+_WIDE, _HIGH = 0.25, 0.07  # the size of a label, as a share of the picture
 
 
 def frontier(points: Sequence[FrontierPoint], chosen: Collection[str] = ()) -> Spec:
-    """Retention against new ground, one point a list; the one with the chosen keywords is filled.
+    """Retention against new ground, one point for each list; the point of the chosen keywords is filled.
 
-    Where labels would lie upon each other, one is shown; the others are in what a point tells when it is pointed at.
+    If labels would overlap, one is shown. The tooltip of a point has its label in any case.
     """
     lists: dict[frozenset[str], list[FrontierPoint]] = {}
     for point in sorted(points, key=lambda point: point.novelty):
@@ -248,13 +248,13 @@ def frontier(points: Sequence[FrontierPoint], chosen: Collection[str] = ()) -> S
 
 
 def _dial(same: Sequence[FrontierPoint]) -> str:
-    """The settings at which a list is the best, as a range."""
+    """The range of dial settings at which a list is the best."""
     first, last = f"{same[0].novelty:.2g}", f"{same[-1].novelty:.2g}"
     return first if first == last else f"{first} to {last}"
 
 
 def _label(rows: Sequence[dict[str, Any]]) -> None:
-    """Gives each row what is written beside its point, towards the middle; nothing where another is written there."""
+    """Adds a label to each row, to show beside its point towards the middle; empty if another label is there."""
     spots: list[tuple[float, float]] = []
     xs, ys = _scaled([row["retention"] for row in rows]), _scaled([row["new_ground"] for row in rows])
     for row, x, y in sorted(zip(rows, xs, ys, strict=True), key=lambda one: not one[0]["chosen"]):
@@ -266,6 +266,6 @@ def _label(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _scaled(values: Sequence[float]) -> list[float]:
-    """The values between 0 and 1."""
+    """The values scaled to between 0 and 1."""
     low, high = min(values), max(values)
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]

@@ -1,8 +1,9 @@
 """How posts are stored: the columns of a row, the names of windows, and counts of posts by hour and keyword.
 
-A row is a post as every part of the program knows it, and what the collector adds. The unfiltered sample lies in the
-same table, in partitions of its own, so that one commit covers both; a post that matches and is also drawn for the
-sample has a row in each part.
+A row has the columns of a post and those that the collector adds. The unfiltered sample is in the same table, in
+partitions of its own, so that one commit covers both. A post that matches and is also in the sample has two rows.
+
+Each commit counts its posts by window, hour and keyword. Pages show sums of these counts, and never scan posts.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ ROW_SCHEMA = pa.schema(
         pa.field("window", pa.string(), nullable=False),
     ]
 )
-"""The columns of `POST_SCHEMA`, the keywords a post was collected for, and where it came from."""
+"""The columns of `POST_SCHEMA`, the keywords that the post matches, and its source, batch and partition."""
 
 
 def window_name(start: datetime) -> str:
-    """The start of a window as partitions name it; names sort as times do.
+    """The name of the partition for a window, from its start; names sort like times.
 
     >>> window_name(datetime(2026, 1, 5, tzinfo=UTC)), window_start("2026-01-05T00:00:00Z").year
     ('2026-01-05T00:00:00Z', 2026)
@@ -46,7 +47,7 @@ def window_name(start: datetime) -> str:
 
 
 def window_start(name: str) -> datetime:
-    """The start of the window that a partition names."""
+    """The start of a window, from the name of its partition."""
     return datetime.fromisoformat(name)
 
 
@@ -58,7 +59,7 @@ def post_rows(
     batch: int,
     windowing: Windowing,
 ) -> pa.Table:
-    """The rows that store these posts; without keywords they are a sample of the stream, whatever they carry."""
+    """The rows for these posts; with `keywords=None` they belong to the unfiltered sample."""
     table = pa.table(posts) if isinstance(posts, pa.Table) else pa.Table.from_batches([posts])
     n = table.num_rows
     carried = [[]] * n if keywords is None else [list(texts) for texts in keywords]
@@ -76,7 +77,7 @@ def post_rows(
 
 
 def window_names(times: pa.ChunkedArray, windowing: Windowing) -> pa.Array:
-    """The name of the window that holds each time; only windows that hold one are looked at, however far apart."""
+    """The window name of each time; empty windows take no work."""
     instants: NDArray[np.int64] = np.asarray(pc.cast(times, pa.int64()).to_numpy(), dtype=np.int64)
     order = np.argsort(instants, kind="stable")
     ascending = instants[order]
@@ -91,12 +92,12 @@ def window_names(times: pa.ChunkedArray, windowing: Windowing) -> pa.Array:
 
 
 def part_of(table: pa.Table, sample: bool) -> pa.Table:
-    """The rows of the unfiltered sample, or those that were collected."""
+    """The rows of the unfiltered sample, or of the collected posts."""
     return table.filter(pc.equal(table.column("sample"), sample))
 
 
 def outdated(rows: pa.Table) -> pa.Table:
-    """The rows of each id that a later batch has brought again."""
+    """The rows whose id has a newer row from a later batch."""
     named = list(zip(rows.column("id").to_pylist(), rows.column("batch").to_pylist(), strict=True))
     newest = dict(sorted(named))  # of equal ids the last batch comes last
     return rows.filter(pa.array([batch < newest[name] for name, batch in named], pa.bool_()))
@@ -106,14 +107,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 TALLIED = ("time", "keywords", "sample", "window")
-"""The columns that a tally is made from."""
+"""The columns that are needed for counting."""
 
 ALL = ""
-"""Stands for all keywords together: a post that carries three is counted once."""
+"""Stands for all keywords together: a post that matches three keywords counts once."""
 
 
 class Count(NamedTuple):
-    """Posts of one hour of one window that carry a keyword (or, for `ALL`, all of them)."""
+    """The number of posts in an hour of a window that match a keyword, or for `ALL` of all posts."""
 
     window: str
     sample: bool
@@ -122,16 +123,16 @@ class Count(NamedTuple):
     keyword: str
     posts: int
     alone: int
-    """Those of them that carry no other keyword: what the list would lose without this one."""
+    """Posts that match no other keyword: the list would lose them without this one."""
 
     @property
     def start(self) -> datetime:
-        """When the hour begins."""
+        """The start of the hour."""
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(hours=self.hour)
 
 
 def tally(rows: pa.Table | pa.RecordBatch) -> list[Count]:
-    """The counts of some rows of the store, in a fixed order; the sample is counted as a whole.
+    """The counts of posts in some rows, in a fixed order; the sample is counted as a whole.
 
     >>> day = datetime(2026, 1, 5, 10, tzinfo=UTC)
     >>> times, keywords = pa.array([day, day], pa.timestamp("us", "UTC")), [["mask", "drug"], ["drug"]]
@@ -164,15 +165,15 @@ def tally(rows: pa.Table | pa.RecordBatch) -> list[Count]:
 
 
 def negative(counts: Iterable[Count]) -> list[Count]:
-    """The counts that undo these."""
+    """The counts with opposite signs."""
     return [count._replace(posts=-count.posts, alone=-count.alone) for count in counts]
 
 
 def packed(counts: Iterable[Count]) -> list[list[Any]]:
-    """The counts as JSON can carry them."""
+    """The counts as plain lists, for JSON."""
     return [list(count) for count in counts]
 
 
 def unpacked(plain: Iterable[Iterable[Any]]) -> list[Count]:
-    """The counts that `packed` made."""
+    """The counts from plain lists, the reverse of `packed`."""
     return [Count(*row) for row in plain]

@@ -1,4 +1,4 @@
-"""Stored posts as the rest of the program reads them, and as files that leave the store."""
+"""Reading stored posts, and exporting them to files."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ from klda.posts.schema import BATCH_ROWS, POST_SCHEMA, PostTable
 from klda.store.delta.rows import ROW_SCHEMA
 
 EXPORTED = pa.schema([*POST_SCHEMA, ROW_SCHEMA.field("keywords"), ROW_SCHEMA.field("window")])
-"""The columns of an exported file."""
+"""The columns of exported files."""
 
 
 @dataclass(frozen=True)
 class StoredPosts:
-    """Posts of some windows as they were when this was made: later commits do not change what is read."""
+    """The posts of some windows at one version of the table: later commits do not change them."""
 
     dataset: ds.Dataset
     place: str
-    """What errors call the table."""
+    """The name of the table in errors."""
 
     def __len__(self) -> int:
         with guarded(self.place, "be read"):
             return int(self.dataset.count_rows())
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The posts, a few thousand at a time, in `POST_SCHEMA`."""
+        """Batches of the posts in `POST_SCHEMA`, a few thousand rows each."""
         return self.rows(POST_SCHEMA)
 
     def rows(self, schema: pa.Schema = ROW_SCHEMA) -> Iterator[pa.RecordBatch]:
-        """The columns of a schema, a few thousand rows at a time."""
+        """Batches of the columns of a schema, a few thousand rows each."""
         with guarded(self.place, "be read"):
             for batch in self.dataset.to_batches(columns=schema.names, batch_size=BATCH_ROWS):
                 if batch.num_rows:
                     yield pa.Table.from_batches([batch]).cast(schema).combine_chunks().to_batches()[0]
 
     def where(self, condition: pc.Expression, columns: Sequence[str]) -> pa.Table:
-        """These columns of the rows for which a condition on them holds.
+        """These columns of the rows that meet a condition on them.
 
-        It is put to what has been read: Delta rewrites files with strings of another type than the table's, and PyArrow
-        does not compare these with the extremes that a file notes, which it would look at before reading.
+        The condition is checked after reading. Delta rewrites files with another string type than the table's, and
+        PyArrow cannot compare it with the minimum and maximum in the log, which it would use before reading.
         """
         schema = pa.schema([ROW_SCHEMA.field(name) for name in columns])
         found = (pa.Table.from_batches([batch]).filter(condition) for batch in self.rows(schema))
@@ -65,18 +65,18 @@ class StoredPosts:
 
 
 Writer = Callable[[StoredPosts, Path], int]
-"""Writes posts to a file, and returns how many there were."""
+"""Writes posts to a file, and returns their number."""
 
 
 def export(posts: StoredPosts, path: Path, others: Mapping[str, Writer] | None = None) -> int:
-    """Writes the posts to a `.parquet` or `.jsonl` file that `read_posts` reads, and returns how many there were.
+    """The number of posts written to a `.parquet` or `.jsonl` file, which `read_posts` can read.
 
-    The file appears under its name when it is whole. `others` write files with further endings.
+    The file gets its name when it is complete. `others` holds writers for other file endings.
     """
     writers = {".parquet": _write_parquet, ".jsonl": _write_json_lines} | dict(others or {})
     writer = writers.get(path.suffix.lower())
     if writer is None:
-        raise SettingError(f"{path}: posts are exported as {' or '.join(writers)}; name the file so")
+        raise SettingError(f"{path}: posts are exported as {' or '.join(writers)}; give the file one of these endings")
     beside = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
         written = writer(posts, beside)
@@ -109,10 +109,10 @@ def _write_json_lines(posts: StoredPosts, path: Path) -> int:
 
 @contextmanager
 def guarded(place: str, action: str) -> Iterator[None]:
-    """Turns what a disk or a service may throw into one clear error.
+    """Raises errors of disks and services as StoreError, with advice.
 
-    On a full disk a thread of Delta may panic: it then prints a trace of its own, which nothing here can keep back, and
-    raises what is no `Exception`.
+    On a full disk a thread of Delta may panic. It then prints its own trace, which cannot be suppressed here, and
+    raises an error that is not an `Exception`.
     """
     try:
         yield
@@ -120,23 +120,22 @@ def guarded(place: str, action: str) -> Iterator[None]:
         if not isinstance(error, DeltaError | OSError | pa.ArrowException) and not _is_panic(error):
             raise
         reason = " ".join(str(error).split())
-        advice = "make room on the disk" if "No space left" in reason else "see to the cause"
+        advice = "free space on the disk" if "No space left" in reason else "fix the cause"
         raise StoreError(
-            f"{place}: the posts cannot {action} ({reason}); {advice} and start again: what was committed is kept"
+            f"{place}: the posts cannot {action} ({reason}); {advice} and start again; committed posts are kept"
         ) from error
 
 
 def _is_panic(error: BaseException) -> bool:
-    """Whether it is a panic of a library written in Rust; their class cannot be imported."""
+    """Whether an error is a panic of a Rust library; its class cannot be imported."""
     return type(error).__name__ == "PanicException" and type(error).__module__ == "pyo3_runtime"
 
 
 class RecentIds:
-    """The newest ids, as many as asked for; older ones are forgotten.
+    """The newest ids, up to a number; older ones are forgotten.
 
-    An id is kept as a digest of 64 bits, in an array that is there from the start: memory does not grow with what is
-    stored. Among 100,000 ids a new one is taken for known once in 10¹⁴ times; nobody can bring that about, because the
-    digests of each process have a key of their own.
+    An id is kept as a digest of 64 bits in an array of fixed size, so memory does not grow. With 100,000 ids, a new id
+    is taken for a known one once in 10¹⁴ times. Nobody can cause this on purpose: each process has its own key.
 
     >>> recent = RecentIds(2)
     >>> recent.add(["a", "b", "c"])
@@ -153,13 +152,13 @@ class RecentIds:
         return min(self._added, len(self._ring))
 
     def add(self, ids: Iterable[str]) -> None:
-        """Remembers ids that were stored."""
+        """Remembers stored ids."""
         new = self._digests(ids)[-len(self._ring) :]
         self._ring[(self._added + np.arange(len(new))) % len(self._ring)] = new
         self._added += len(new)
 
     def fresh(self, ids: pa.Array | pa.ChunkedArray, again: Iterable[str] = ()) -> pa.Array:
-        """Which ids are neither remembered, save those that may come again, nor met before among themselves."""
+        """Which ids are new: not remembered and not repeated here. Ids in `again` count as new although remembered."""
         digests = self._digests(ids.to_pylist())
         new = np.zeros(len(digests), dtype=np.bool_)
         new[np.unique(digests, return_index=True)[1]] = True
@@ -172,12 +171,12 @@ class RecentIds:
 
 
 def newest_ids(stored: ds.Dataset, source: str, sample: bool, last: int, most: int) -> list[str]:
-    """Ids of a source's newest batches up to `last`, oldest first: of so many batches that they hold `most` or more."""
+    """The ids in the newest batches of a source up to `last`, oldest first; `most` of them or more, if there are."""
     reach = 64
     while True:
         newest = (pc.field("sample") == sample) & (pc.field("batch") > last - reach)
         found = stored.to_table(columns=["id", "batch", "source"], filter=newest)
-        found = found.filter(pc.equal(found.column("source"), source))  # not before: see `StoredPosts.where`
+        found = found.filter(pc.equal(found.column("source"), source))  # after reading: see `StoredPosts.where`
         if reach >= last or found.num_rows >= most:
             break
         reach *= 2

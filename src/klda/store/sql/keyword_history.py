@@ -1,4 +1,4 @@
-"""When each keyword was active, why it came and went, who decided, and what it brought against what was expected."""
+"""The history of keywords: when each was active, why, who decided, and its posts, expected and collected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from klda.types import Estimate, Keyword, KeywordSet
 
 @dataclass(frozen=True)
 class KeywordSpan:
-    """A stretch of time in which a keyword was active; `ended` is None while it is."""
+    """A period in which a keyword was active; `ended` is None while it is active."""
 
     keyword: Keyword
     started: datetime
@@ -31,13 +31,13 @@ class KeywordSpan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Posts that a keyword was expected to bring in a window, and those it brought so far."""
+    """The posts of a keyword in a window: expected, and collected so far."""
 
     window_start: datetime
     keyword: str
     expected: Estimate
     realised: int | None
-    """None where nothing can have come yet."""
+    """None if the window has not begun."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class KeywordHistory:
         proposal: str | None = None,
         at: datetime | None = None,
     ) -> None:
-        """Makes exactly these keywords the active ones, from a time on (now, unless said).
+        """Makes exactly these keywords active from a time on, by default now.
 
-        reasons: for each keyword that comes or goes, why. A keyword whose forms change ends and starts anew.
+        reasons: the reason for each keyword that starts or ends. A keyword with changed forms ends and starts again.
         """
         moment = at or self.clock()
         why = dict(reasons or {})
@@ -83,7 +83,7 @@ class KeywordHistory:
         self.database.write(work)
 
     def active(self) -> KeywordSet:
-        """The keywords that are active now, in the order in which they came."""
+        """The active keywords, in the order in which they were added."""
         return KeywordSet(tuple(self.database.read(self._active).values()))
 
     def _active(self, connection: Connection) -> dict[str, Keyword]:
@@ -94,7 +94,7 @@ class KeywordHistory:
         return {name: Keyword(text, tuple(forms)) for name, text, forms in rows}
 
     def spans(self, keyword: str | None = None) -> list[KeywordSpan]:
-        """All spans, or those of one keyword, in order of their start."""
+        """The spans of all keywords or of one, by their start."""
         t = sql_tables.keyword_spans
         query = select(t).where(t.c.monitor == self.monitor).order_by(t.c.started, t.c.place)
         if keyword is not None:
@@ -102,7 +102,7 @@ class KeywordHistory:
         return self.database.read(lambda c: [_span(row) for row in c.execute(query).mappings()])
 
     def expect(self, window_start: datetime, posts: Mapping[str, Estimate]) -> None:
-        """Records how many posts each keyword is expected to bring in a window; said again, it is replaced."""
+        """Records the expected posts of each keyword in a window; later values replace earlier ones."""
         rows = [
             {"monitor": self.monitor, "window_start": window_start, "keyword": keyword}
             | {"mean": e.mean, "low": e.low, "high": e.high}
@@ -111,7 +111,7 @@ class KeywordHistory:
         self.database.write(lambda c: upsert(c, sql_tables.expectations, rows, replace=["mean", "low", "high"]))
 
     def outcomes(self, window_start: datetime | None = None) -> list[Outcome]:
-        """Expected against realised posts, by window and keyword; for one window or for all."""
+        """Expected and collected posts by window and keyword, for one window or for all."""
         e, v = sql_tables.expectations, sql_tables.volume
         realised = and_(
             v.c.monitor == e.c.monitor,

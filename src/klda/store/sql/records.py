@@ -23,15 +23,15 @@ _AT_ONCE = 10_000
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """The current time in UTC."""
     return datetime.now(UTC)
 
 
 class Records:
     """The records of one monitor.
 
-    address: a path for SQLite, an address such as `postgresql://user@host/name`, or a database that is open already.
-    clock: tells the time that new rows carry; a replayed past has its own.
+    address: a path for SQLite, an address such as `postgresql://user@host/name`, or an open database.
+    clock: the time for new rows; a replay has its own clock.
 
     >>> import tempfile
     >>> from klda.types import KeywordSet
@@ -54,17 +54,17 @@ class Records:
         self.deletions = Deletions(self.database, monitor, clock, self.proposals, self.topics)
 
     def erase(self) -> None:
-        """Deletes all that is recorded of this monitor, in one step, but for the audit log, which only grows."""
+        """Deletes all records of this monitor in one transaction, except the audit log, which nobody can delete."""
 
         def work(connection: Connection) -> None:
-            for table in reversed(metadata.sorted_tables):  # those that refer to others first
+            for table in reversed(metadata.sorted_tables):  # first the tables that refer to others
                 if "monitor" in table.c and table is not audit:
                     connection.execute(delete(table).where(table.c.monitor == self.monitor))
 
         self.database.write(work)
 
     def close(self) -> None:
-        """Gives all connections back."""
+        """Closes all connections."""
         self.database.close()
 
 
@@ -84,11 +84,11 @@ class Deletions:
     topics: TopicRecords
 
     def note(self, source: str, ids: Iterable[str], *, edited: bool = False, author: bool = False) -> None:
-        """Notes posts that a source has deleted or edited; call it before the batch whose cursor lies behind them.
+        """Notes posts that a source has deleted or edited; call it before the batch with a cursor after these events.
 
-        What is noted last of a post holds. author: whether these are accounts, all of whose posts are deleted.
+        The last note on a post counts. author: whether `ids` are accounts whose posts are all deleted.
         """
-        # no post has an id with a zero byte, and PostgreSQL takes none
+        # no post has an id with a zero byte, and PostgreSQL refuses it
         names = dict.fromkeys(name for name in ids if "\0" not in name)
         row = {"monitor": self.monitor, "source": source, "noted": self.clock(), "edited": edited, "author": author}
         rows = [row | {"post": name} for name in names]
@@ -96,16 +96,16 @@ class Deletions:
             self.database.write(lambda c: upsert(c, sql_tables.deletions, rows, replace=["edited"]))
 
     def pending(self, limit: int = _AT_ONCE) -> list[tuple[str, str, bool, bool]]:
-        """Source and id of what was noted first, whether it was edited, and whether it is an account."""
+        """The oldest notes: source, id, whether the post was edited, and whether the id is an account."""
         t = sql_tables.deletions
         query = select(t.c.source, t.c.post, t.c.edited, t.c.author).where(t.c.monitor == self.monitor)
         query = query.order_by(t.c.noted, t.c.post).limit(limit)
         return self.database.read(lambda c: [(*row,) for row in c.execute(query)])
 
     def carry_out(self, posts: PostStore) -> int:
-        """Deletes what was noted from the posts and from all examples; returns how many posts were deleted.
+        """How many posts were deleted: the noted ones, from the store of posts and from all examples.
 
-        Call it every hour or so, as the one writer; `PostStore.vacuum` then takes them from the table's history.
+        Call it about every hour, in the process that writes; `PostStore.vacuum` then removes them from the history.
         """
         deleted = 0
         while pending := self.pending():
@@ -113,9 +113,9 @@ class Deletions:
                 source, edited, author = kind
                 names = [post for origin, post, *rest in pending if (origin, *rest) == kind]
                 shown = posts.ids_by(names, source=source) if author else [posts.stored_id(name) for name in names]
-                self._withdraw(shown)  # before: a crash would leave nobody who knows which posts an account had
+                self._withdraw(shown)  # before: after a crash nobody would know the posts of an account
                 went = posts.delete(names, source=source, by="author" if author else "id", but_newest=edited)
-                self._withdraw(shown)  # and after: a proposal that was saved meanwhile still found them stored
+                self._withdraw(shown)  # and after: a proposal that was saved meanwhile may show them
                 deleted += 0 if edited else went
                 self._done(source, names)
         return deleted

@@ -1,7 +1,11 @@
-"""The tables of the SQL database, as the newest migration leaves them.
+"""The tables of the SQL database, and the migrations from earlier versions to these tables.
 
-Several monitors may share a database, so every row names its monitor. Ids are made by the program, not the database:
-a transaction whose outcome is unknown can then be run again without doing anything twice.
+Several monitors may share a database, so every row names its monitor. The program makes ids, not the database. So a
+transaction can be repeated when its outcome is unknown, without doing anything twice.
+
+A migration is a list of statements for SQLite and PostgreSQL. It is never changed after its release: a change of the
+tables needs a new migration at the end. All missing migrations run in one transaction under a lock, so that processes
+that start together do not migrate twice.
 """
 
 from __future__ import annotations
@@ -32,27 +36,27 @@ from klda.errors import FormatError
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A time that always has a zone, UTC, whatever the database makes of zones."""
+    """A time in UTC, with its zone also in databases that store no zones."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """The time as the database takes it."""
+        """The time as the database stores it."""
         if value is None:
             return None
         utc = value.astimezone(UTC)
         return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """The time as the program knows it."""
+        """The time with its zone, UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
 
 
 def new_id() -> str:
-    """An id that no other row has: 64 random bits, short enough to type.
+    """A unique id: 64 random bits, short enough to type.
 
     >>> len(new_id())
     16
@@ -304,16 +308,16 @@ _APPEND_ONLY = {
         "FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()",
     ),
 }
-"""Part of the first migration, which each database words in its own way."""
+"""Part of the first migration; the statements differ between databases."""
 
 
 def migrate(connection: Connection, name: str, target: int = len(MIGRATIONS)) -> int:
-    """Brings the database to the target version, within the caller's transaction, and returns the version it had."""
+    """The version of the database before; it is migrated to the target version, within the caller's transaction."""
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234001)")  # any number, the same in every process
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7234001)")  # any fixed number
     had = version(connection)
     if had > len(MIGRATIONS):
-        raise FormatError(f"{name}: version {had}, this program knows {len(MIGRATIONS)}; update klda")
+        raise FormatError(f"{name}: version {had}, and this klda knows {len(MIGRATIONS)} at most; update klda")
     if had == 0:
         connection.exec_driver_sql("CREATE TABLE klda_version (version INTEGER NOT NULL)")
         connection.exec_driver_sql("INSERT INTO klda_version VALUES (0)")
@@ -326,7 +330,7 @@ def migrate(connection: Connection, name: str, target: int = len(MIGRATIONS)) ->
 
 
 def version(connection: Connection) -> int:
-    """The version of the database; 0 is an empty one."""
+    """The version of the database; 0 for an empty one."""
     if not inspect(connection).has_table("klda_version"):
         return 0
     return int(connection.exec_driver_sql("SELECT version FROM klda_version").scalar_one())
