@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from klda.posts.columnar import parquet_batches, parquet_dates, to_posts
 from klda.posts.files import PathLike, Stream, find_files, json_values, lines, opened, unpacked
 from klda.posts.formats.generic import Columns, Mapped, as_mapping
 from klda.posts.formats.outcome import FOREIGN_FILE, LANGUAGE, Bad, Outcome, Row, batch_of
-from klda.posts.formats.times import DateReader, date_reader, reader_of
+from klda.posts.formats.times import DateReader, date_reader, reader_of, time_zone
 from klda.posts.input_types import FileType, Frame, PostInput, file_input, frame_batches, frame_input, header_of
 from klda.posts.language_detection import detect, primary
 from klda.posts.parsing import csv_outcomes, csv_records, json_outcomes
@@ -70,7 +69,7 @@ def read_posts(
     """
     if reposts not in ("keep", "drop"):
         raise SettingError(f'reposts must be "keep" or "drop", got {reposts!r}')
-    mapped, zone, dates = as_mapping(mapping), _zone(timezone), date_reader(date_format)
+    mapped, zone, dates = as_mapping(mapping), time_zone(timezone), date_reader(date_format)
     return PostReader(
         [frame_input(path_or_paths, mapped, zone, dates)]
         if isinstance(path_or_paths, Frame)
@@ -255,12 +254,3 @@ def _language_codes(languages: str | Collection[str] | None) -> frozenset[str]:
     if None in codes:
         raise SettingError(f"languages={languages!r}: use codes such as en, de or pt-BR")
     return frozenset(code for code in codes if code)
-
-
-def _zone(timezone: str | tzinfo | None) -> tzinfo | None:
-    if not isinstance(timezone, str):
-        return timezone
-    try:
-        return ZoneInfo(timezone)
-    except (ValueError, OSError, KeyError) as error:
-        raise SettingError(f"timezone={timezone!r} is not known; use a name such as Europe/Berlin or UTC") from error

@@ -22,6 +22,7 @@ import orjson
 from klda.errors import InputError, SettingError
 from klda.posts.files import MAX_LINE, find_files, opened
 from klda.posts.formats.outcome import FOREIGN_FILE, TOO_LONG, Bad, Skip
+from klda.posts.formats.times import date_reader, time_zone
 from klda.posts.input_types import FileType, file_type, is_object
 from klda.posts.parsing import json_outcomes
 from klda.posts.reader import read_posts
@@ -44,18 +45,29 @@ class Folder:
     """The posts of the files in a folder and of all files that arrive there; it never ends.
 
     every: seconds between two checks. settle: seconds without change after which a file counts as finished.
+    timezone, date_format: how to read the times of all files, as in `read_posts`.
     """
 
     replayable = True
     unfiltered = True
 
-    def __init__(self, path: Path, *, every: float = 1.0, settle: float = 2.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        every: float = 1.0,
+        settle: float = 2.0,
+        timezone: str | None = None,
+        date_format: str | None = None,
+    ) -> None:
         self._path = Path(path)
         if not self._path.is_dir():
             raise SettingError(f"{path}: there is no such folder; create it first")
         self.name = f"folder {self._path.name}"
         self.health = Health()
         self._every, self._settle = every, settle
+        self._date_format = date_format
+        self._zone, self._dates = time_zone(timezone), date_reader(date_format)
         self._looked_at: dict[Path, tuple[int | str, int, int, int]] = {}
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
@@ -136,7 +148,7 @@ class Folder:
 
     def _posts(self, path: Path, at: int, size: int) -> Iterator[Part]:
         """The posts of a finished file after the first `at`."""
-        reader = read_posts(path)
+        reader = read_posts(path, timezone=self._zone, date_format=self._date_format)
         known = _beginning(path, size)
         seen = 0
         for batch in reader.batches():
@@ -174,7 +186,7 @@ class Folder:
 
     def _events(self, lines: list[bytes]) -> list[Event]:
         events: list[Event] = []
-        for _, outcome in json_outcomes(enumerate(lines, 1)):
+        for _, outcome in json_outcomes(enumerate(lines, 1), zone=self._zone, dates=self._dates):
             event = event_of(outcome)
             if isinstance(event, Skip | Bad):
                 self.health.reject(event)

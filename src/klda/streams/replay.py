@@ -47,18 +47,27 @@ class Replay:
     """The posts of an archive, in its order; ends at the end of the archive. The cursor is a `Place`.
 
     posts: a file or folder, a list of them, or an object with `batches()`. speed: seconds of the archive that pass in
-    one second; 0 means as fast as possible.
+    one second; 0 means as fast as possible. timezone, date_format: how to read the times of files, as in `read_posts`.
     """
 
     replayable = True
     unfiltered = True
     name = "replay"
 
-    def __init__(self, posts: HasBatches | PathLike | list[PathLike], *, speed: float = 0.0) -> None:
+    def __init__(
+        self,
+        posts: HasBatches | PathLike | list[PathLike],
+        *,
+        speed: float = 0.0,
+        timezone: str | None = None,
+        date_format: str | None = None,
+    ) -> None:
         if speed < 0:
             raise SettingError(f"speed must not be negative, got {speed}")
         self.health = Health()
-        self._posts = posts if isinstance(posts, HasBatches) else read_posts(posts)
+        self._posts = (
+            posts if isinstance(posts, HasBatches) else read_posts(posts, timezone=timezone, date_format=date_format)
+        )
         self._speed = speed
 
     async def update_keywords(self, keywords: KeywordSet) -> None:

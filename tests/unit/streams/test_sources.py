@@ -40,6 +40,9 @@ def test_a_kind_an_address_and_a_table_of_options_all_lead_to_a_source(tmp_path:
         ({"kind": "x", "backfill_minutes": 9}, "backfill_minutes"),
         ({"kind": "folder"}, "path"),
         ("folder:/no/such/folder", "no such folder"),
+        ({"kind": "folder", "path": "/", "date_format": "%H:%M"}, "date_format"),
+        ({"kind": "folder", "path": "/", "timezone": "Mars"}, "Mars"),
+        ({"kind": "jetstream", "date_format": "%d/%m/%Y"}, "no option 'date_format'"),
     ],
 )
 def test_wrong_settings_are_named(settings: object, message: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from klda.errors import InputError, SettingError
 from klda.posts.formats.outcome import NO_TIME, TIME_OUT_OF_RANGE, TIME_WITHOUT_ZONE, UNREADABLE_TIME, Bad
@@ -57,6 +58,20 @@ def parse_time(value: object, zone: tzinfo | None = None, dates: DateReader | No
         except OverflowError:
             return Bad(TIME_OUT_OF_RANGE, "time", value)
     return moment if EARLIEST <= moment < LATEST else Bad(TIME_OUT_OF_RANGE, "time", value)
+
+
+def time_zone(timezone: str | tzinfo | None) -> tzinfo | None:
+    """The time zone of a name such as Europe/Berlin; a zone or None stays as it is.
+
+    >>> time_zone("Europe/Berlin").key
+    'Europe/Berlin'
+    """
+    if not isinstance(timezone, str):
+        return timezone
+    try:
+        return ZoneInfo(timezone)
+    except (ValueError, OSError, KeyError) as error:
+        raise SettingError(f"timezone={timezone!r} is not known; use a name such as Europe/Berlin or UTC") from error
 
 
 def date_reader(date_format: str | None) -> DateReader | None:
