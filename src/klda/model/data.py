@@ -13,6 +13,8 @@ from klda.errors import SettingError
 from klda.model.bags import Floats
 from klda.model.workers import ALONE, Workers, place, total
 from klda.text.documents import BLOCK, Ints, Ragged, Words, chosen, gather, offsets, picked, room, runs, sums
+from klda.text.tokens import normalise
+from klda.types import KeywordSet
 
 if TYPE_CHECKING:
     from klda.text.corpus import Corpus
@@ -149,11 +151,41 @@ def training_data(corpus: Corpus, *, half_life: float | None = None, workers: Wo
         documents.indptr,
         documents.words,
         documents.counts,
-        corpus.observed,
+        longest_only(corpus.observed, corpus.candidates),
         corpus.keyword_words,
         len(corpus.vocabulary),
         recency_weights(documents.window, half_life, workers),
     )
+
+
+def longest_only(observed: Ragged, candidates: KeywordSet) -> Ragged:
+    """The observed candidates without those that are a part of a longer observed one. # D lists
+
+    A document with `computer virus` is not also one with `virus`. Where no candidate is a part of another, nothing
+    changes.
+
+    >>> longest_only(Ragged.of([[0, 1], [0]]), KeywordSet.of("virus", "computer virus")).lists()
+    [[1], [0]]
+    """
+    for part, whole in _parts(candidates):
+        rows = observed.rows
+        dropped = (observed.values == part) & np.isin(rows, rows[observed.values == whole])
+        if dropped.any():
+            kept = np.bincount(rows[~dropped], minlength=len(observed))
+            observed = Ragged(offsets(kept), observed.values[~dropped])
+    return observed
+
+
+def _parts(candidates: KeywordSet) -> list[tuple[int, int]]:
+    """Pairs of candidates of which the first is a part of the second: so it is for each form of the second."""
+    words = [[frozenset(normalise(form).split()) for form in keyword.forms] for keyword in candidates]
+    phrases = [column for column, forms in enumerate(words) if any(len(form) > 1 for form in forms)]
+    return [
+        (part, whole)
+        for whole in phrases
+        for part, forms in enumerate(words)
+        if all(any(form < longer for form in forms) for longer in words[whole])
+    ]
 
 
 def recency_weights(window: Words, half_life: float | None, workers: Workers = ALONE) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from klda.errors import DataError
-from klda.model.data import TrainingData
+from klda.model.data import TrainingData, longest_only
 from klda.text.documents import Ragged
 from klda.text.encoding import count_words, encode
 from klda.text.matching import Matcher
@@ -44,5 +44,11 @@ def data_of_texts(
     numbered = Ragged(found.texts.indptr, word_of_form[found.texts.values])
     indptr, words, counts = count_words(numbered, len(vocabulary))
     return TrainingData(
-        indptr, words, counts, found.observed, keyword_words, len(vocabulary), np.ones(len(texts), dtype=np.float64)
+        indptr,
+        words,
+        counts,
+        longest_only(found.observed, candidates),
+        keyword_words,
+        len(vocabulary),
+        np.ones(len(texts), dtype=np.float64),
     )

@@ -86,7 +86,7 @@ class Trainer:
         self.device = parameters.theta.device
         self.whole = totals(data.training, workers)
         self.state = TrainingState(parameters, data.training, settings, n_tokens=self.whole.n_tokens)
-        self._sampler = DocumentSampler(data.training.weights, workers)
+        self._sampler = DocumentSampler(data.training.weights, workers, uniform=settings.batches == "uniform")
         self._draws = WorkerDraws(workers, self.state.draws)
         share = torch.from_numpy(self.whole.keyword_frequency).float()
         self._empirical = (share / share.sum()).to(settings.device)  # (Q,)
@@ -119,7 +119,7 @@ class Trainer:
                     position.iteration,
                     total,
                     bound=position.smoothed if position.smoothed is not None else value,
-                    temperature=temperature_at(position.iteration),
+                    temperature=self._temperature(position.iteration),
                 )
             except KeyboardInterrupt:
                 # Between two iterations the state is whole; one that hits inside leaves the last check's.
@@ -207,7 +207,7 @@ class Trainer:
 
     def _relaxed_terms(self, batch: Batch, logits: Tensor, iteration: int) -> BoundTerms:
         """One relaxed keyword vector a document, drawn under ε: the paper's ways."""
-        settings, temperature = self.settings, temperature_at(iteration)
+        settings, temperature = self.settings, self._temperature(iteration)
         if settings.relaxation == "gumbel":
             mine, n_pairs = place(self.workers, len(logits))
             y = binary_gumbel(logits, temperature, gumbel((2, n_pairs), logits, self.state.noise)[:, mine])
@@ -247,10 +247,14 @@ class Trainer:
                 state.chains,
                 state.parameters.theta,
                 settings.keyword_penalty,
-                gibbs.gibbs_schedule(iteration),
+                gibbs.gibbs_schedule(iteration, period=settings.gibbs_period, long=settings.gibbs_steps),
                 state.noise,
                 allow_empty=settings.allow_empty,
             )
+
+    def _temperature(self, iteration: int) -> float:
+        settings = self.settings
+        return temperature_at(iteration, rate=settings.cooling, lowest=settings.lowest_temperature)
 
     def _check(self) -> None:
         """Looks at the held-out documents, keeps the best parameters, and decides whether to stop."""
@@ -262,18 +266,19 @@ class Trainer:
             state.parameters,
             self.data.held_out,
             settings,
-            observed_only=position.stage == PRETRAINING,
+            observed_only=position.stage == PRETRAINING or settings.early_stop == "words",
             workers=self.workers,
         )
         position.history.append((position.stage, position.iteration, value))
         best = position.best_bound
-        if not math.isfinite(value) or (best is not None and value < best - DIVERGED):
+        fell = settings.early_stop is not None and best is not None and value < best - DIVERGED
+        if not math.isfinite(value) or fell:
             raise DivergedError(
                 f"{position.stage}, iteration {position.iteration}: the held-out bound went to {value:.3g} a token "
                 f"(best {best if best is not None else float('nan'):.3g}); fit again with a smaller step, "
                 f"KLDA(learning_rate={settings.learning_rate / 4:g}). The last checkpoint is intact."
             )
-        if best is None or value > best:
+        if settings.early_stop is None or best is None or value > best:
             position.best_bound = value
             state.keep_as_best()
         before = position.smoothed
@@ -283,7 +288,8 @@ class Trainer:
             position.checks_without_gain = 0
         else:
             position.checks_without_gain += 1
-        position.stopped = settings.patience is not None and position.checks_without_gain >= settings.patience
+        patient = settings.early_stop is None or settings.patience is None
+        position.stopped = not patient and position.checks_without_gain >= (settings.patience or 0)
 
     def _fail(self, iteration: int, terms: BoundTerms) -> None:
         names = terms.not_finite()

@@ -317,3 +317,15 @@ def test_a_keyword_that_was_meant_otherwise_is_answered_with_how_to_write_it(typ
     assert any(hint in note for note in recommend(world, ["health", typed], use_vectors=False).notes)
     with pytest.raises(DataError, match=hint):
         recommend(world, [typed])
+
+
+def test_klda_paper_uses_the_model_that_it_is_given(history, current, monkeypatch):
+    model = KLDA.paper(pretraining_iterations=4, max_iterations=0).fit(history)
+    monkeypatch.setattr(KLDA, "fit", lambda *_, **__: pytest.fail("a model was trained"))
+    assert recommend(history, current, policy="klda-paper", model=model).policy == "klda-paper"
+
+
+def test_a_model_beside_a_policy_that_has_none_is_refused(history, current):
+    model = KLDA(pretraining_iterations=2, max_iterations=0).fit(history)
+    with pytest.raises(SettingError, match="a model goes with the name of a policy"):
+        recommend(history, current, policy=policy("klda-paper"), model=model)
