@@ -83,7 +83,8 @@ class ModelSettings:
             object.__setattr__(self, field.name, plain(getattr(self, field.name)))
         at_least = {
             "n_topics": 1, "n_chains": 1, "gibbs_period": 1, "gibbs_steps": 1, "cooling": 0,
-            "enumeration_limit": 1, "expectation_iterations": 1, "batch_size": 1, "pretraining_iterations": 0, "max_iterations": 0, "max_held_out": 1, "check_every": 1, "l2": 0,
+            "enumeration_limit": 1, "expectation_iterations": 1, "batch_size": 1, "pretraining_iterations": 0,
+            "max_iterations": 0, "max_held_out": 1, "check_every": 1, "l2": 0,
             "negative_weight": 0, "frequency_penalty": 0, "keyword_penalty": 0, "expectation_tolerance": 0,
             "min_improvement": 0,
         }  # fmt: skip
