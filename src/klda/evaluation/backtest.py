@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from klda.advice.policy import Policy
-from klda.baselines.viral import Viral
+from klda.baselines.viral import Viral, learnt
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import policy_of
@@ -27,6 +27,7 @@ from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, c
 from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth
+from klda.text.corpus import Corpus
 from klda.text.shards import load_corpus
 from klda.types import Progress, silent
 
@@ -172,7 +173,7 @@ def case_of(task: Task) -> Case:
         task.test_window,
         weeks=settings.weeks,
         history=settings.history,
-        viral=Viral(training=settings.training) if settings.training else Viral(),
+        viral=viral if isinstance(viral := policy_for(task, "viral"), Viral) else None,
         n_candidates=settings.n_candidates,
         generator=generator_for(settings.seed, case_name(task), "case"),
     )
@@ -211,7 +212,8 @@ def _answered(name: str, case: Case, judged: Plain, task: Task, where: str) -> P
             if name == LAST_TRUTH:
                 answer = last_truth(case, top)
             else:
-                answer = ask(policy_for(task, name, top=top), case, generator)
+                asked = case.viral if name == "viral" else None
+                answer = ask(asked or policy_for(task, name, top=top), case, generator)
         except DataError as error:
             return {"error": str(error), "scores": {}}
         for reading, lists in judged["truth"].items():
@@ -289,21 +291,26 @@ def _archive(folder: str) -> Archive:
     return Archive(load_corpus(folder))
 
 
+@lru_cache(maxsize=1)
+def _training(folder: str) -> Corpus:
+    return load_corpus(folder)
+
+
 def close_archive() -> None:
     """Lets go of the archive that this process has loaded."""
-    _archive.cache_clear()
-    everything.cache_clear()
+    for kept in (_archive, _training, everything, learnt):
+        kept.cache_clear()
 
 
 def policy_for(task: Task, name: str, **usual: Any) -> Policy:
-    """The policy of this name as a task asks it."""
+    """The policy of this name as a task asks it; `viral` learns from the archive, or from the posts for training."""
     settings = task.settings
     return policy_of(
         name,
         task.subject,
         settings.policy_settings.get(name),
         sample_share=settings.sample_rate or 1.0,
-        training=settings.training,
+        training=_training(settings.training) if settings.training else archive_of(task).corpus,
         **usual,
     )
 

@@ -1,4 +1,4 @@
-"""How well models that know earlier windows predict the words of the next one (Table 3 of the paper).
+"""How well models that know earlier windows predict the words of the next one (Table 4 of the paper).
 
 Two scores, both in nats a token, higher is better:
 

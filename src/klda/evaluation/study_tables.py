@@ -37,7 +37,7 @@ def study_tables(study: str, cases: Sequence[Plain], tops: Sequence[int], *, see
 
 
 def perplexity_tables(cases: Sequence[Plain], *, seed: int = 0) -> list[Table]:
-    """Table 3: each score of each model by subject, the share of the gap closed, and the quality of topics."""
+    """Table 4: each score of each model by subject, the share of the gap closed, and the quality of topics."""
     tables = [_scores_table(cases, score, seed) for score in SCORES]
     grid = _grid(
         cases, [{f"{m}/{q}": v for m, all_ in case["topics"].items() for q, v in all_.items()} for case in cases]
@@ -70,7 +70,7 @@ def _scores_table(cases: Sequence[Plain], score: str, seed: int) -> Table:
     closed = [gap_closed(found[EARLIER], found[UNIGRAM], found[SAME]) for found in of_subject.values()]
     known = [None if np.isnan(share) else round(share, 4) for share in closed]
     rows.append(("share of the gap closed", *known, plain(_gap_of_means(grid, seed))))
-    title = f"Table 3. {score.replace('_', ' ').capitalize()} per word, {_number_of(cases)}"
+    title = f"Table 4. {score.replace('_', ' ').capitalize()} per word, {_number_of(cases)}"
     return Table(title, ("", *subjects, "mean"), tuple(rows))
 
 

@@ -1,8 +1,8 @@
 """The paper's tables from open-loop cases, in its layout.
 
 One set of tables for each test window, a column or a row for each subject: the evolution of keywords (Table 1), the
-keywords added for the test window (Table 2), the data, and the recommendations at keyword level (Table 4) and at set
-level (Table 5), against the paper's reading of the truth.
+keywords added for the test window (Table 2), the data (Table 3), and the recommendations at keyword level (Table 5) and
+at set level (Table 6), against the paper's reading of the truth. Table 4, perplexity, is in `study_tables`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow as pa
 from klda.evaluation.metrics import keyword_level, set_level
 from klda.evaluation.open_loop import Case, PolicyAnswer
 from klda.evaluation.result_cache import Plain
+from klda.evaluation.summary import CHANCE
 from klda.evaluation.truth import top_lists
 from klda.text.corpus import Corpus
 from klda.text.encoding import encode
@@ -36,10 +37,13 @@ class Table:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    """What could not be done, in sentences that stand under the table."""
 
     def to_dict(self) -> Plain:
         """Plain data."""
-        return {"title": self.title, "columns": list(self.columns), "rows": [list(row) for row in self.rows]}
+        rows = [list(row) for row in self.rows]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "notes": list(self.notes)}
 
 
 def case_facts(case: Case) -> Plain:
@@ -64,7 +68,7 @@ def distinct_words(corpus: Corpus) -> int:
 
 
 def paper_tables(cases: Sequence[Plain], tops: Sequence[int], *, seed: int = 0) -> list[Table]:
-    """Tables 1, 2, the data, 4 and 5 of cases that hold a backtest's result and `case_facts`.
+    """Tables 1, 2, 3, 5 and 6 of cases that hold a backtest's result and `case_facts`.
 
     >>> paper_tables([], (2, 3))
     []
@@ -91,7 +95,8 @@ def keyword_evolution(cases: Sequence[Plain]) -> Table:
         for week in range(n_weeks)
     ]
     title = f"Table 1. Evolution of keywords, weeks 1-{n_weeks}, before {cases[0]['week']}"
-    return Table(title, ("week", *_subjects(cases)), tuple(rows))
+    notes = tuple(f"{case['subject']}: {note}" for case in cases for note in case.get("notes", ()))
+    return Table(title, ("week", *_subjects(cases)), tuple(rows), notes)
 
 
 def additional_keywords(cases: Sequence[Plain]) -> Table:
@@ -116,13 +121,13 @@ _SIZES = {
 
 
 def data_sizes(cases: Sequence[Plain]) -> Table:
-    """The size of the data of each subject."""
+    """Table 3: the size of the data of each subject."""
     rows = [(name, *(case["data"][key] for case in cases)) for key, name in _SIZES.items()]
-    return Table(f"Data, test week of {cases[0]['week']}", ("", *_subjects(cases)), tuple(rows))
+    return Table(f"Table 3. Data, test week of {cases[0]['week']}", ("", *_subjects(cases)), tuple(rows))
 
 
 def keyword_level_tables(cases: Sequence[Plain], tops: Sequence[int]) -> list[Table]:
-    """Table 4 for each policy that extends keywords one by one: its lists, the truth, and the accuracy of each."""
+    """Table 5 for each policy that extends keywords one by one: its lists, the truth, and the accuracy of each."""
     names = dict.fromkeys(
         name for case in cases for name, a in case["answers"].items() if isinstance(a.get("proposed"), dict)
     )
@@ -148,13 +153,13 @@ def keyword_level_tables(cases: Sequence[Plain], tops: Sequence[int]) -> list[Ta
             *(f"truth (top {top})" for top in tops),
             *(f"accuracy top {top}" for top in tops),
         )
-        title = f"Table 4. Recommendations of {name} by keyword, week of {cases[0]['week']}"
+        title = f"Table 5. Recommendations of {name} by keyword, week of {cases[0]['week']}"
         tables.append(Table(title, columns, tuple(rows)))
     return tables
 
 
 def set_level_tables(cases: Sequence[Plain], tops: Sequence[int], *, seed: int = 0) -> list[Table]:
-    """Table 5 for each size of lists: accuracy and coverage of each policy on each subject, and their means."""
+    """Table 6 for each size of lists: accuracy and coverage of each policy on each subject, and their means."""
     names = [*dict.fromkeys(name for case in cases for name in case["answers"]), RANDOM]
     drawn = [random_words(case, np.random.default_rng([seed, i])) for i, case in enumerate(cases)]
     tables = []
@@ -172,15 +177,20 @@ def set_level_tables(cases: Sequence[Plain], tops: Sequence[int], *, seed: int =
             (f"{measure} (mean)", *(_known(_mean(values)) for values in zip(*per_case, strict=True)))
             for measure, per_case in columns.items()
         ]
-        title = f"Table 5. Performance of recommendations, top {top}, week of {cases[0]['week']}"
+        title = f"Table 6. Performance of recommendations, top {top}, week of {cases[0]['week']}"
         tables.append(Table(title, ("", *names), tuple(rows)))
     return tables
 
 
 def random_words(case: Plain, generator: np.random.Generator) -> list[str]:
-    """The paper's random set: words that no policy recommends; fewer where few are left."""
-    taken = set(case["current"])
-    for answer in case["answers"].values():
+    """The paper's random set: candidates that no policy recommends; fewer where few are left.
+
+    Current keywords may be drawn. What the policy `random` draws is no recommendation.
+    """
+    taken: set[str] = set()
+    for name, answer in case["answers"].items():
+        if name == CHANCE:
+            continue
         proposed = answer.get("proposed", [])
         lists = proposed.values() if isinstance(proposed, dict) else [proposed]
         taken.update(word for words in lists for word in words)

@@ -82,6 +82,21 @@ def test_tables_show_policies_that_are_asked_for_later(archive, corpus_folder, h
     assert "static" in next(run_study([more]))["answers"]
 
 
+def test_tables_do_not_depend_on_what_an_earlier_run_asked(archive, corpus_folder, health, tmp_path):
+    (job, *_) = jobs("tables", archive, corpus_folder, tmp_path, [health])
+    one = replace(job, task=replace(job.task, settings=replace(SETTINGS, policies=("counting",))))
+    fresh = next(run_study([replace(one, task=replace(one.task, work=str(tmp_path / "fresh")))]))
+    more = replace(job, task=replace(job.task, settings=replace(SETTINGS, policies=("counting", "frequent", "static"))))
+    next(run_study([more]))
+    after = next(run_study([one]))
+    assert list(after["answers"]) == ["counting"]
+    tables = [
+        [table.to_dict() for table in study_tables("tables", [case], (2, 3)) if "by keyword" not in table.title]
+        for case in (fresh, after)
+    ]
+    assert tables[0] == tables[1]
+
+
 def test_a_subject_that_nobody_writes_about_is_left_out(archive, corpus_folder, health, tmp_path):
     unheard = Subject("unheard", KeywordSet.of("xyzzyplugh"))
     results = list(run_study(jobs("divergence", archive, corpus_folder, tmp_path, [health, unheard])))
