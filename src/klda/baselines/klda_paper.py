@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from klda.advice.situation import Situation
 from klda.arrays import Floats
 from klda.baselines.algorithm2 import FREQUENCY_THRESHOLD, extend
 from klda.baselines.scored import proposal_by_extensions
+from klda.text.corpus import Corpus
+from klda.text.recode import frequent_vocabulary, recoded
 from klda.types import Progress, silent
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ class KLDAPaper:
     """ĉ"""
     min_frequency: float = FREQUENCY_THRESHOLD
     """f_2"""
+    min_count: int = 10
+    """Rarer words of the history share a placeholder in training."""
     model: KLDA | None = None
     pretraining: int = 2500
     iterations: int = 10_000
@@ -85,7 +89,7 @@ class KLDAPaper:
         """The extensions of the current keywords in their place; the current list when there are none."""
         evidence = Evidence.of(situation)
         seed = int(generator.integers(2**31))
-        model = self._trained(evidence, seed, progress) if self.model is None else self.model
+        model = self.trained(evidence.history, seed, progress) if self.model is None else self.model
         words = model.word_distributions(evidence.candidates).astype(np.float64)  # (Q, V)
         found = extend(
             words,
@@ -110,16 +114,18 @@ class KLDAPaper:
             generator=generator,
         )
 
-    def _trained(self, evidence: Evidence, seed: int, progress: Progress) -> KLDA:
+    @property
+    def of_model(self) -> dict[str, Any]:
+        """The settings of `KLDA.paper`."""
+        own = {name: getattr(self, name) for name in OF_MODEL}
+        return own | {"pretraining_iterations": self.pretraining, "max_iterations": self.iterations}
+
+    def trained(self, history: Corpus, seed: int, progress: Progress = silent) -> KLDA:
+        """The model that is trained on a history."""
         from klda.model.klda import KLDA  # brings torch
 
-        model = KLDA.paper(
-            pretraining_iterations=self.pretraining,
-            max_iterations=self.iterations,
-            random_state=seed,
-            **{name: getattr(self, name) for name in OF_MODEL},
-        )
-        return model.fit(evidence.history, progress=progress)
+        known = recoded(history, frequent_vocabulary(history, self.min_count))
+        return KLDA.paper(**self.of_model, random_state=seed).fit(known, progress=progress)
 
 
 def _as_the_posts_number_words(words: Floats, model: KLDA, evidence: Evidence) -> Floats:

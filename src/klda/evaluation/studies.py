@@ -16,13 +16,14 @@ from klda.errors import DataError
 from klda.evaluation.backtest import Task, case_name, case_of, generator_for, identity, run_open_case
 from klda.evaluation.divergence_study import divergence_overlaps
 from klda.evaluation.open_loop import Case
+from klda.evaluation.paper_study import paper_case
 from klda.evaluation.perplexity import measure_perplexity
 from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.tables import case_facts
 from klda.types import Progress, silent
 
-Study = Literal["tables", "perplexity", "divergence"]
-STUDIES: tuple[Study, ...] = ("tables", "perplexity", "divergence")
+Study = Literal["tables", "perplexity", "divergence", "paper"]
+STUDIES: tuple[Study, ...] = ("tables", "perplexity", "divergence", "paper")
 StudyMap = Callable[[Callable[["StudyTask"], Plain], Iterable["StudyTask"]], Iterable[Plain]]
 
 
@@ -46,6 +47,8 @@ def run_study(jobs: Sequence[StudyTask], *, map: StudyMap = map, progress: Progr
 def study_case(job: StudyTask) -> Plain:
     """What a study finds in one case; {"error": …} where the case cannot be asked."""
     task = job.task
+    if job.study == "paper":
+        return paper_case(task)
     path = result_path(Path(task.work), task.subject, job.study, case_name(task), *_told_apart(job.settings))
     known = read_result(path)
     if not known:
@@ -95,7 +98,7 @@ def _divergence(job: StudyTask, case: Case) -> Plain:
     return {"overlap": divergence_overlaps(case, settings.tops, generator=generator, settings=job.settings)}
 
 
-_FINDERS: dict[Study, Callable[[StudyTask, Case], Plain]] = {
+_FINDERS: dict[str, Callable[[StudyTask, Case], Plain]] = {
     "tables": _facts,
     "perplexity": _perplexity,
     "divergence": _divergence,

@@ -45,13 +45,19 @@ def gibbs_steps(
     device = state.device
     rate = torch.sigmoid(theta.detach() - penalty)  # (Q,)
     state = state.clone()
-    size = state.sum(1)  # (C,)
-    chain = torch.arange(n_chains, device=device)
     coordinates = torch.randint(n_keywords, (steps, n_chains), generator=generator, device=device)
     uniform = torch.rand(steps, n_chains, dtype=rate.dtype, generator=generator, device=device)
-    for coordinate, drawn in zip(coordinates, uniform < rate[coordinates], strict=True):
+    drawn = uniform < rate[coordinates]
+    if allow_empty:  # then no draw depends on another: what was drawn last for a coordinate stands
+        number = torch.arange(1, steps + 1, device=device).expand(n_chains, -1)  # (C, steps)
+        last = torch.zeros(n_chains, n_keywords, dtype=torch.long, device=device)
+        last = last.scatter_reduce(1, coordinates.t(), number, "amax")  # (C, Q)  0 where nothing was drawn
+        return torch.where(last > 0, drawn.t().gather(1, (last - 1).clamp_min(0)), state)
+    size = state.sum(1)  # (C,)
+    chain = torch.arange(n_chains, device=device)
+    for coordinate, wanted in zip(coordinates, drawn, strict=True):
         others = size - state[chain, coordinate].long()
-        present = drawn if allow_empty else drawn | (others == 0)  # the last keyword of a set cannot leave it
+        present = wanted | (others == 0)  # the last keyword of a set cannot leave it
         state[chain, coordinate] = present
         size = others + present.long()
     return state

@@ -77,6 +77,12 @@ def held_out_bound(
 
 
 @torch.no_grad()
+def printed_bound(parameters: Parameters, data: TrainingData, settings: ModelSettings) -> float:
+    """The held-out bound a token at the end of the E-steps, for a model that is judged rather than trained."""
+    return held_out_bound(parameters, data, _thorough(settings))
+
+
+@torch.no_grad()
 def batch_bounds(
     parameters: Parameters, batch: Batch, settings: ModelSettings, *, observed_only: bool
 ) -> tuple[Rows, Tensor]:

@@ -21,6 +21,7 @@ QUICK = {
     "perplexity": {"pretraining_iterations": 20, "max_iterations": 0},
     "divergence": {"iterations": 5},
 }
+"""The preset `paper` has tests of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def jobs(study, archive, corpus_folder, work, subjects):
     return [StudyTask(study, case, QUICK[study]) for case in cases]
 
 
-@pytest.mark.parametrize("study", studies.STUDIES)
+@pytest.mark.parametrize("study", QUICK)
 def test_a_study_asks_every_case_and_comes_out_as_tables(study, archive, corpus_folder, health, tmp_path):
     results = list(run_study(jobs(study, archive, corpus_folder, tmp_path, [health])))
     assert [(r["subject"], r["week"]) for r in results] == [

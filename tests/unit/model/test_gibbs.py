@@ -57,3 +57,18 @@ def test_rare_keywords_empty_the_chains_only_where_that_is_allowed(allow_empty: 
     chains = gibbs.start_chains(3, generator, allow_empty=allow_empty)
     sizes = gibbs.gibbs_steps(chains, torch.full((3,), -30.0), 2.0, 200, generator, allow_empty=allow_empty)
     assert set(sizes.sum(1).tolist()) == ({0} if allow_empty else {1})
+
+
+def test_steps_taken_at_once_are_those_taken_one_by_one() -> None:
+    theta = torch.tensor([1.0, -1.0, 2.0, 0.0, 3.0])
+    start = gibbs.start_chains(5, torch.Generator().manual_seed(5), n_chains=50, allow_empty=True)
+    found = gibbs.gibbs_steps(start, theta, 2.0, 7, torch.Generator().manual_seed(6), allow_empty=True)
+    generator = torch.Generator().manual_seed(6)
+    coordinates = torch.randint(5, (7, 50), generator=generator)
+    uniform = torch.rand(7, 50, generator=generator)
+    expected = start.clone()
+    for step in range(7):
+        for chain in range(50):
+            at = int(coordinates[step, chain])
+            expected[chain, at] = bool(uniform[step, chain] < torch.sigmoid(theta[at] - 2.0))
+    assert torch.equal(found, expected)
