@@ -30,7 +30,7 @@ class StudyName(StrEnum):
     divergence = "divergence"
 
 
-class Preset(StrEnum):
+class StudyPreset(StrEnum):
     """Studies that are set up in one word."""
 
     paper = "paper"
@@ -48,7 +48,7 @@ def study(
     archive: o.Files,
     subjects: o.Subjects,
     preset: Annotated[
-        Preset | None,
+        StudyPreset | None,
         typer.Option(
             help="paper: Tables 1 to 6 of the paper, with its literal recipe, viral and random, beside the default and "
             "the baselines. Takes minutes a case.",
