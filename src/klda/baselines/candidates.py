@@ -17,9 +17,9 @@ import numpy as np
 
 from klda.advice.word_counts import recency, tokens
 from klda.baselines.incidence import words_in
-from klda.baselines.lists import stems_of
 from klda.baselines.nouns import LONGEST, document_frequency, frequent_nouns, nouns_by
 from klda.baselines.places import PAPER_SOURCES, SIZE, SOURCES, Tagger
+from klda.baselines.ranked import stems_of
 from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
 from klda.text.corpus import Corpus

@@ -18,7 +18,7 @@ from klda.advice.situation import Situation
 from klda.advice.word_counts import keyword_tokens, word_counts
 from klda.arrays import Bools, Floats, Ints
 from klda.baselines.algorithm2 import Extensions, extend, extend_scored
-from klda.baselines.lists import fitting
+from klda.baselines.ranked import fitting
 from klda.baselines.uncertainty import forecast_measurement, measured_smoothing
 from klda.text.corpus import Corpus
 from klda.types import Budget, Estimate, Progress, silent

@@ -17,9 +17,9 @@ from klda.advice.explanation import Finding
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
 from klda.advice.word_counts import word_counts
-from klda.baselines.lists import columns_by_stem, fitting
 from klda.baselines.nouns import nouns_by
 from klda.baselines.places import Tagger
+from klda.baselines.ranked import columns_by_stem, fitting
 from klda.baselines.virality import Virality
 from klda.text.corpus import Corpus
 from klda.text.matching import Matcher

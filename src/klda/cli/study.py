@@ -101,12 +101,11 @@ def study(
     with starting(quiet=output is Format.json):
         from klda.cli.inputs import Reading
         from klda.evaluation.backtest import BacktestSettings, tasks
-        from klda.evaluation.paper_study import PAPER_POLICIES
+        from klda.evaluation.backtest_summary import unanswered
         from klda.evaluation.parallel import process_map
-        from klda.evaluation.studies import StudyTask, run_study
+        from klda.evaluation.studies import PAPER_POLICIES, StudyTask, run_study
         from klda.evaluation.study_tables import study_tables
         from klda.evaluation.subjects import load_subjects
-        from klda.evaluation.summary import unanswered
 
     chosen = load_subjects(subjects, split)
     names = PAPER_POLICIES if policies is None and preset else policy_names(policies or "klda,viral")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from klda.arrays import Floats
+from klda.evaluation.backtest_summary import mean, plain
 from klda.evaluation.intervals import Grid, interval
+from klda.evaluation.paper_tables import RANDOM, Cell, Table, random_scores
 from klda.evaluation.result_cache import Plain
-from klda.evaluation.summary import mean, plain
-from klda.evaluation.tables import RANDOM, Cell, Table, random_scores
 from klda.types import Estimate
 
 LITERAL, VIRAL = PAPERS = ("klda-paper", "viral")

@@ -9,13 +9,13 @@ import numpy as np
 
 from klda.arrays import Floats
 from klda.errors import DataError
+from klda.evaluation.backtest_summary import mean, plain
 from klda.evaluation.divergence_study import CHANCE
 from klda.evaluation.intervals import Grid, interval
+from klda.evaluation.paper_tables import Cell, Table, data_tables, paper_tables, recommendation_tables
 from klda.evaluation.performance import LITERAL, PAPERS, Performance, claims
 from klda.evaluation.perplexity import EARLIER, LAST, SAME, SCORES, UNIGRAM, UNTRAINED, gap_closed
 from klda.evaluation.result_cache import Plain
-from klda.evaluation.summary import mean, plain
-from klda.evaluation.tables import Cell, Table, data_tables, paper_tables, recommendation_tables
 from klda.types import Estimate
 
 MODEL_NAMES = {

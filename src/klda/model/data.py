@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from klda.text.corpus import Corpus
 
 
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from klda.errors import DataError
+from klda.text.encoding import count_words, encode
+from klda.text.matching import Matcher
+from klda.text.text_settings import TextSettings
+from klda.text.vocabulary import Vocabulary
+
+
 @dataclass(frozen=True)
 class TrainingData:
     """Token counts in CSR form, the candidates each document carries, and how much each document counts.
@@ -215,4 +226,69 @@ def gathered(mine: TrainingData, index: Ints, workers: Workers) -> TrainingData:
         mine.keyword_words,
         mine.n_words,
         np.concatenate([part.weights for part in parts]),
+    )
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over the documents of all workers; documents count with their weight."""
+
+    n_documents: int
+    n_tokens: float
+    weight: float
+    word_frequency: Floats  # (V,)
+    keyword_frequency: Floats  # (Q,)  shares of documents
+
+    @property
+    def mean_length(self) -> float:
+        """Tokens of a document."""
+        return self.n_tokens / self.weight
+
+
+def totals(mine: TrainingData, workers: Workers = ALONE) -> Totals:
+    """The sums over all documents, of which `mine` are this worker's."""
+    weight = total(workers, float(mine.weights.sum()))
+    return Totals(
+        total(workers, len(mine)),
+        total(workers, mine.n_tokens),
+        weight,
+        total(workers, mine.word_frequency),
+        total(workers, mine.keyword_weight) / weight,
+    )
+
+
+def texts_of(given: object) -> list[str]:
+    """The texts in what was given; an error that says how to give them."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise DataError(f"{given!r} is neither a corpus nor a list of texts; give texts as in transform(['some text'])")
+    texts = list(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise DataError(
+                f"transform takes a Corpus or a list of texts, and {type(text).__name__} is neither; of posts, give "
+                "[post.text for post in posts]"
+            )
+    return texts
+
+
+def data_of_texts(
+    texts: list[str], vocabulary: Vocabulary, candidates: KeywordSet, keyword_words: Ragged
+) -> TrainingData:
+    """The arrays of texts, read in the language of the vocabulary; words that it lacks are the placeholder."""
+    # A vocabulary that was made without stemming has each word as its own only form.
+    stemmed = any(forms != (word,) for word, forms in zip(vocabulary.words[1:], vocabulary.forms[1:], strict=True))
+    settings = TextSettings(language=vocabulary.language, stem=stemmed)
+    found = encode(pa.array(texts, type=pa.large_string()), Matcher(candidates), settings)
+    stems = settings.stems(found.forms)
+    word_of_form = np.fromiter(map(vocabulary.index, stems), dtype=np.int32, count=len(stems))
+    numbered = Ragged(found.texts.indptr, word_of_form[found.texts.values])
+    indptr, words, counts = count_words(numbered, len(vocabulary))
+    return TrainingData(
+        indptr,
+        words,
+        counts,
+        longest_only(found.observed, candidates),
+        keyword_words,
+        len(vocabulary),
+        np.ones(len(texts), dtype=np.float64),
     )

@@ -13,14 +13,13 @@ from sklearn.exceptions import NotFittedError
 from klda.errors import DataError
 from klda.model import prior, scores
 from klda.model.bags import Floats
+from klda.model.bound import expectation
 from klda.model.coherence import leading_words
-from klda.model.data import TrainingData, training_data
-from klda.model.expectation import expectation
+from klda.model.data import TrainingData, data_of_texts, texts_of, training_data
 from klda.model.generate import Generated, generate
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
-from klda.model.settings import ModelSettings
-from klda.model.texts import data_of_texts, texts_of
 from klda.text.corpus import Corpus
 from klda.text.documents import Ragged
 from klda.text.vocabulary import Vocabulary

@@ -12,12 +12,11 @@ from klda.cells import html_paragraph, html_table
 from klda.errors import DataError, TrainingWarning
 from klda.interactive import shown
 from klda.model import initialise, runs, saving
-from klda.model.data import TrainingData, training_data
+from klda.model.data import TrainingData, totals, training_data
 from klda.model.inference import Fitted
 from klda.model.initialise import find_n_topics, first_parameters, settings_of
+from klda.model.model_settings import Batches, EarlyStop, ModelSettings, Partition, Relaxation
 from klda.model.objective import Parameters
-from klda.model.settings import Batches, EarlyStop, ModelSettings, Partition, Relaxation
-from klda.model.totals import totals
 from klda.model.trainer import Split, split
 from klda.model.workers import ALONE, Workers
 from klda.safe_text import visible

@@ -15,9 +15,9 @@ from klda.model.bags import Floats
 from klda.model.batches import Batch, make_batch
 from klda.model.data import TrainingData
 from klda.model.keyword_sets import Choice, Rows, all_observed, enumerate_rows
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags, TopicWord
 from klda.model.objective import Explanation, Parameters, explain, row_keyword_log_probability, row_terms
-from klda.model.settings import ModelSettings
 from klda.model.vocabulary_softmax import sets_at_once
 from klda.model.workers import ALONE, Workers, total
 from klda.text.documents import Ints

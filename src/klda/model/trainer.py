@@ -11,22 +11,21 @@ import torch
 from torch import Tensor
 
 from klda.errors import DataError, DivergedError
-from klda.model import gibbs, prior
+from klda.model import prior, samplers
 from klda.model.bags import Floats
 from klda.model.batches import Batch, DocumentSampler, make_batch
 from klda.model.bound import BoundTerms
-from klda.model.data import TrainingData, gathered
+from klda.model.data import TrainingData, gathered, totals
 from klda.model.keyword_sets import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
+from klda.model.model_settings import ModelSettings
 from klda.model.objective import (
     Parameters,
     batch_weights,
     row_keyword_log_probability,
     row_terms,
 )
-from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
+from klda.model.samplers import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 from klda.model.scores import held_out_bound, log_sum_rows
-from klda.model.settings import ModelSettings
-from klda.model.totals import totals
 from klda.model.training_state import PRETRAINING, TRAINING, TrainingState
 from klda.model.workers import ALONE, WorkerDraws, Workers, place, total
 from klda.text.documents import room
@@ -243,11 +242,11 @@ class Trainer:
     def _advance_chains(self, iteration: int) -> None:
         state, settings = self.state, self.settings
         if state.chains is not None:
-            state.chains = gibbs.gibbs_steps(
+            state.chains = samplers.gibbs_steps(
                 state.chains,
                 state.parameters.theta,
                 settings.keyword_penalty,
-                gibbs.gibbs_schedule(iteration, period=settings.gibbs_period, long=settings.gibbs_steps),
+                samplers.gibbs_schedule(iteration, period=settings.gibbs_period, long=settings.gibbs_steps),
                 state.noise,
                 allow_empty=settings.allow_empty,
             )

@@ -14,7 +14,7 @@ from klda.cli.study import study
 from klda.errors import SettingError
 from klda.evaluation import studies
 from klda.evaluation.archive import Archive
-from klda.evaluation.paper_study import PAPER_POLICIES
+from klda.evaluation.studies import PAPER_POLICIES
 from klda.evaluation.subjects import Subject
 from klda.simulation import World
 from klda.simulation.write_files import write

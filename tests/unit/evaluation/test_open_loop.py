@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from klda.baselines.lists import stems_of
+from klda.baselines.ranked import stems_of
 from klda.baselines.viral import Viral
 from klda.errors import DataError
 from klda.evaluation.archive import Archive

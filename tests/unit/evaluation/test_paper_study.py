@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from klda.evaluation import backtest, paper_study
+from klda.evaluation import backtest, studies
 from klda.evaluation.backtest import BacktestSettings, run_open_case, tasks
-from klda.evaluation.paper_study import LITERAL, PAPER_POLICIES, paper_case
+from klda.evaluation.paper_tables import RANDOM
 from klda.evaluation.performance import Performance, claims
+from klda.evaluation.studies import LITERAL, PAPER_POLICIES, paper_case
 from klda.evaluation.study_tables import preset_tables
 from klda.evaluation.subjects import Subject
-from klda.evaluation.tables import RANDOM
 from klda.evaluation.truth import TruthSettings, measure_truth
 from klda.text.storage import save_corpus
 from klda.types import KeywordSet
@@ -64,13 +64,13 @@ def test_the_tables_come_in_the_papers_order_and_are_plain_data(task):
 
 def test_perplexity_is_measured_on_the_last_week_before_the_test_week(task, monkeypatch):
     asked = []
-    measure = paper_study.measure_perplexity
+    measure = studies.measure_perplexity
 
     def noted(history, test, **options):
         asked.append((history, test, options))
         return measure(history, test, **options)
 
-    monkeypatch.setattr(paper_study, "measure_perplexity", noted)
+    monkeypatch.setattr(studies, "measure_perplexity", noted)
     found = paper_case(task)["perplexity"]
     ((history, test, options),) = asked
     assert history.n_windows == SETTINGS.weeks - 1
@@ -95,18 +95,18 @@ def test_a_study_that_was_stopped_keeps_the_parts_that_ended(task, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as stopped:
-        stopped.setitem(paper_study._PARTS, "perplexity", killed)
+        stopped.setitem(studies._PARTS, "perplexity", killed)
         with pytest.raises(KeyboardInterrupt):
             paper_case(task)
-    monkeypatch.setitem(paper_study._PARTS, "literal", killed)
+    monkeypatch.setitem(studies._PARTS, "literal", killed)
     assert "literal" in paper_case(task)
 
 
 def test_a_part_that_cannot_be_measured_leaves_the_others(task, monkeypatch):
     def impossible(*_):
-        raise paper_study.DataError("too few documents")
+        raise studies.DataError("too few documents")
 
-    monkeypatch.setitem(paper_study._PARTS, "perplexity", impossible)
+    monkeypatch.setitem(studies._PARTS, "perplexity", impossible)
     tables = preset_tables([paper_case(task)], (2, 3))
     assert not any(table.title.startswith("Table 4") for table in tables)
     assert any(table.title.startswith("Table 6") for table in tables)

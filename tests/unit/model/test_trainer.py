@@ -8,10 +8,10 @@ import torch
 
 from klda.errors import DataError, TrainingError
 from klda.model.data import TrainingData
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters, initial_parameters, initial_theta
 from klda.model.prior import log_partition_gradient
-from klda.model.settings import ModelSettings
 from klda.model.trainer import PRETRAINING, TRAINING, Trainer, split
 from tests.unit.model.small import data_of, random_data
 

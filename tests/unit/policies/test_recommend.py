@@ -96,7 +96,7 @@ def test_what_is_no_post_is_refused_with_the_way_to_read_one(tmp_path):
     for path in ("posts.csv", tmp_path / "posts.csv"):
         with pytest.raises(InputError, match="there is no such file or folder"):
             recommend(path, ["mask"], policy="counting")
-        with pytest.raises(InputError, match=r"read it first, with klda\.read_posts"):
+        with pytest.raises(InputError, match=r"read it first: klda\.read_posts"):
             Corpus.from_posts(path, ["mask"])
     with pytest.raises(InputError, match=r"posts hold str, not klda\.Post"):
         Corpus.from_posts(["my mask", "your mask"], ["mask"])

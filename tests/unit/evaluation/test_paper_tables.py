@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from klda.evaluation.tables import (
+from klda.evaluation.paper_tables import (
     RANDOM,
     additional_keywords,
     data_sizes,

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from klda.cells import cell_text
 from klda.evaluation.backtest import generator_for
+from klda.evaluation.backtest_summary import CHANCE
 from klda.evaluation.metrics import keyword_level, set_level
 from klda.evaluation.open_loop import Case, PolicyAnswer
 from klda.evaluation.result_cache import Plain
-from klda.evaluation.summary import CHANCE
 from klda.evaluation.truth import top_lists
 from klda.text.corpus import Corpus
 from klda.text.encoding import encode
