@@ -10,7 +10,7 @@ from operator import index
 from typing import Protocol, Self, SupportsIndex, overload
 
 from klda.errors import SettingError
-from klda.query import Query, has_signs, parse_query, split_list
+from klda.query import Query, has_signs, parse_query, split_list, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,15 @@ class Keyword:
         """Whether each form is only words: no quotes, no operators, nothing to leave out."""
         return not any(map(has_signs, self.forms))
 
+    @property
+    def in_words(self) -> str:
+        """The keyword without quotes and operators: only the words that it asks a post for.
+
+        >>> Keyword("apple AND (iphone OR ios) -pie").in_words
+        'apple iphone ios'
+        """
+        return " ".join(parse_query(self.text).words) if has_signs(self.text) else self.text
+
 
 def _alike(text: str) -> str:
     """What keywords that match alike have in common, however their case, spaces and accents are written."""
@@ -163,8 +172,18 @@ class KeywordSet(Sequence[Keyword]):
 
     @property
     def exclusions(self) -> KeywordSet:
-        """What no post of the list may carry."""
+        """The keywords of which no post of the list may carry one."""
         return KeywordSet(tuple(keyword for keyword in self.keywords if keyword.excludes))
+
+    @property
+    def left_out(self) -> KeywordSet:
+        """What the exclusions leave out, as keywords that match it.
+
+        >>> KeywordSet.of("health", "-insurance").left_out.texts
+        ('insurance',)
+        """
+        queries = (query.condition for keyword in self.exclusions for query in keyword.queries)
+        return KeywordSet.of(*map(written, queries))
 
     def __len__(self) -> int:
         return len(self.keywords)

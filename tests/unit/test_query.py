@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from klda.errors import QueryError, SettingError
-from klda.query import All, Condition, Either, SearchTerm, Query, parse_query, split_list
+from klda.query import All, Condition, Either, Query, SearchTerm, parse_query, split_list
 from klda.types import Keyword, KeywordSet, as_keywords
 
 WORDS = [

@@ -71,16 +71,19 @@ def open_loop_case(
             f"test window {test_window} needs {max(weeks, 1)} windows before it; the archive has {archive.n_windows}"
         )
     lists, positions, notes = _collected(archive, subject, first, test_window, history, viral, generator)
-    seen = archive.seen(positions, lists, first_window=first)
+    exclusions = subject.keywords.exclusions
+    seen = archive.seen(positions, lists, first_window=first).without_excluded(exclusions)
     if not len(seen):
         raise DataError(f"subject {subject.name}: no post of the {weeks} windows carries one of its keywords")
-    found = assemble_candidates(seen, lists[-1], size=n_candidates, viral=viral, generator=generator)
+    current = lists[-1].included
+    found = assemble_candidates(seen, current, size=n_candidates, viral=viral, generator=generator)
     candidates = found.keywords
     if history == "full":
-        positions = np.concatenate([archive.collect(w, candidates) for w in range(first, test_window)])
-    known = archive.seen(positions, lists, first_window=first, candidates=candidates)
+        whole = candidates | exclusions
+        positions = np.concatenate([archive.collect(w, whole) for w in range(first, test_window)])
+    known = archive.seen(positions, [used.included for used in lists], first_window=first, candidates=candidates)
     test = archive.seen(
-        archive.collect(test_window, candidates),
+        archive.collect(test_window, candidates | exclusions),
         [candidates],
         first_window=test_window,
         candidates=candidates,
@@ -89,8 +92,8 @@ def open_loop_case(
     return Case(
         subject,
         test_window,
-        known.without_apart(),
-        lists[-1],
+        known.without_excluded(exclusions).without_apart(),
+        current,
         candidates,
         recoded(test, known.vocabulary),
         found.origin,
@@ -116,7 +119,7 @@ def _collected(
             seen = archive.seen(np.concatenate(positions), lists, first_window=first)
             try:
                 found = (viral or Viral()).recommended(seen, lists[-1], generator=generator)
-                lists.append(KeywordSet(tuple(found)) if found else lists[-1])
+                lists.append(KeywordSet(tuple(found)) | lists[-1].exclusions if found else lists[-1])
             except DataError as error:
                 notes = (f"history is static: {error}",)
                 lists.append(lists[-1])

@@ -147,8 +147,9 @@ def _recommend(
         if candidates is not None:
             raise SettingError("a model has candidates of its own; give either candidates or a model")
         current = model.candidates_.spell(current)
+    exclusions, current = current.exclusions, current.included
     if not len(current):
-        raise SettingError("there are no keywords to start from; give at least one")
+        raise SettingError("there are no keywords to start from; give at least one that is no exclusion")
     if not 0 <= novelty <= 1:
         raise SettingError(f"novelty must lie between 0 and 1, got {novelty}")
     top, seed = whole_number(top, "top", 1), whole_number(seed, "seed", 0)
@@ -161,8 +162,10 @@ def _recommend(
     if not isinstance(corpus, Corpus):
         text = TextSettings(language=language, min_count=MIN_COUNT)
         corpus = Corpus.from_posts(corpus, current, window=windowing, settings=text, progress=progress)
+    corpus = corpus.without_excluded(exclusions)
     share = None
     if sample is not None:
+        sample = sample.without_excluded(exclusions)
         share = shown_share(corpus, sample, current)
         corpus = with_sample(corpus, sample)
     if model is None:
@@ -172,7 +175,7 @@ def _recommend(
     check(corpus, current)
     corpus, cut = up_to_last_post(corpus, current)
     generator = np.random.default_rng(seed)
-    first = None if founding is None else current.spell(as_keywords(founding))
+    first = None if founding is None else current.spell(as_keywords(founding).included)
     common = {"top": top, "novelty": novelty, "subject": subject, "training": training, "model": model}
     if share is not None and "sample_share" not in settings:
         common["sample_share"] = share
@@ -183,11 +186,11 @@ def _recommend(
     else:
         raise SettingError("founding keywords go with the name of a policy; give this one its own")
     if candidates is not None:
-        found = Candidates(KeywordSet.of(*current, *as_keywords(candidates)))
+        found = Candidates(KeywordSet.of(*current, *as_keywords(candidates).included))
     elif getattr(chosen, "finds_candidates", False):
         found = Candidates(current)
     elif model is not None:
-        found = Candidates(model.candidates_ | current)
+        found = Candidates(model.candidates_.included | current)
     else:
         found = assemble_candidates(
             corpus,
@@ -208,6 +211,7 @@ def _recommend(
         generator=generator,
         progress=progress,
     )
+    proposal = proposal.with_exclusions(exclusions)
     return replace(proposal, notes=(*unread(posts), *cut, *found.notes, *proposal.notes), seed=seed)
 
 
@@ -257,7 +261,7 @@ def up_to_last_post(corpus: Corpus, current: KeywordSet) -> tuple[Corpus, tuple[
 def _budget(budget: Budget | int | None, max_posts: float | None, current: KeywordSet) -> Budget:
     """The limits; a required keyword that the list has in other case is meant as the list writes it."""
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
-    chosen = replace(chosen, required=current.spell(chosen.required))
+    chosen = replace(chosen, required=current.spell(chosen.required.included))
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from klda.errors import SettingError
-from klda.query import All, Condition, Either, SearchTerm, Query, parse_query
+from klda.query import All, Condition, Either, Query, SearchTerm, parse_query
 from klda.text.documents import Ragged
 from klda.text.matching import Matcher
 from klda.text.tokens import normalise
