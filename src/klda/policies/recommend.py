@@ -162,14 +162,14 @@ def _recommend(
     if not isinstance(corpus, Corpus):
         text = TextSettings(language=language, min_count=MIN_COUNT)
         corpus = Corpus.from_posts(corpus, current, window=windowing, settings=text, progress=progress)
-    corpus = corpus.without_excluded(exclusions)
     share = None
     if sample is not None:
-        sample = sample.without_excluded(exclusions)
         share = shown_share(corpus, sample, current)
         corpus = with_sample(corpus, sample)
     if model is None:
         corpus = with_rare_words(corpus)
+    corpus = corpus.without_excluded(exclusions)
+    sample = None if sample is None else sample.without_excluded(exclusions)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)
     check(corpus, current)

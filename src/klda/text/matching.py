@@ -115,6 +115,25 @@ class Matcher:
         return _grouped(found.values, owner[found.rows], len(self.keywords), len(vocabulary))
 
 
+def narrowed(keyword: Keyword, words: KeywordSet, pieces: Pieces, *, adjacent: bool = False) -> tuple[Ints, Ragged]:
+    """The texts that a keyword matches, and for each of the words those of them that match it too.
+
+    With AND and a word, the keyword brings the texts of that word; without the word, it brings its other texts. All
+    words are looked up in one pass.
+
+    >>> texts = cut(["apple pie", "apple ios", "apple", "ios"])
+    >>> rows, with_word = narrowed(Keyword("apple"), KeywordSet.of("pie", "ios"), texts)
+    >>> rows.tolist(), with_word.lists()
+    ([0, 1, 2], [[0], [1]])
+    """
+    found = Matcher(KeywordSet((keyword, *words)), adjacent=adjacent).match_pieces(pieces)
+    rows = found.rows
+    is_matched = np.zeros(len(found), dtype=np.bool_)
+    is_matched[rows[found.values == 0]] = True
+    inside = is_matched[rows] & (found.values > 0)
+    return np.flatnonzero(is_matched), _grouped(found.values[inside] - 1, rows[inside], len(words), len(found))
+
+
 @dataclass(frozen=True, slots=True)
 class _Gate:
     """A condition on a text: of each clause it has at least one node, and it has none of `without`.

@@ -4,14 +4,14 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from klda.errors import SettingError
 from klda.query import All, Condition, Either, Query, SearchTerm, parse_query
 from klda.text.documents import Ragged
-from klda.text.matching import Matcher
-from klda.text.tokens import normalise
+from klda.text.matching import Matcher, narrowed
+from klda.text.tokens import cut, normalise
 from klda.text.vocabulary import Vocabulary
 from klda.types import Keyword, KeywordSet
 
@@ -245,6 +245,23 @@ def test_a_model_hides_the_words_that_a_query_asks_for() -> None:
     words = Vocabulary.of({word: {word: 5} for word in ("apple", "ios", "pie", "cake")})
     matcher = Matcher(KeywordSet.of("apple AND (ios OR #mac) -pie", "-cake"))
     assert matcher.words_of(words).lists() == [[1, 2], []]
+
+
+@given(encounters())
+@settings(max_examples=50, deadline=None)
+def test_narrowing_a_keyword_tells_what_a_second_word_and_an_exclusion_leave(
+    encounter: tuple[KeywordSet, list[str]],
+) -> None:
+    keywords, texts = encounter
+    wanted = [k for k in keywords.included if len(k.forms) == 1]
+    assume(len(wanted) > 1)
+    keyword, words = wanted[0], KeywordSet(tuple(wanted[1:]))
+    rows, with_word = narrowed(keyword, words, cut(texts))
+    for word, own in zip(words, with_word.lists(), strict=True):
+        second, without = Keyword(f"({keyword}) AND ({word})"), Keyword(f"({keyword}) -({word})")
+        found = Matcher(KeywordSet((second, without))).match_many(texts)
+        assert own == found.rows[found.values == 0].tolist()
+        assert sorted(set(rows.tolist()) - set(own)) == found.rows[found.values == 1].tolist()
 
 
 def test_any_form_of_a_keyword_will_do() -> None:
