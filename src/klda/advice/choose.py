@@ -186,7 +186,7 @@ def covered_by(keywords: Sequence[Keyword]) -> tuple[frozenset[int], ...]:
     (frozenset({1, 2, 3}), frozenset({3}), frozenset(), frozenset())
     """
     # a word matches its hashtag, a hashtag does not match the word
-    runs = [[_runs(form.split()) for form in keyword.forms] for keyword in keywords]
+    runs = [[_runs(form.split()) if keyword.is_plain else set() for form in keyword.forms] for keyword in keywords]
     found: list[frozenset[int]] = []
     for column, keyword in enumerate(keywords):
         mine = set(keyword.forms)

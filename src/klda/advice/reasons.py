@@ -25,6 +25,7 @@ SENTENCES = {
     "kept_unknown": "Kept: too few posts without your keywords are known to judge it",
     "kept_unsure": "Kept: your other keywords are too few, or have too few posts, to judge it",
     "kept_silent": "Kept: no known post has it yet",
+    "exclusion": "An exclusion: posts with it are left out",
     # why a word is not on the list
     "off": "Only {chance:.0%} likely on the subject; {beside:.0%} of its posts mention your other keywords",
     "no_posts": "No known post has it",
