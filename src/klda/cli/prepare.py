@@ -36,7 +36,7 @@ from klda.cli.progress import progress_bar, starting
 from klda.errors import DataError, SettingError
 
 if TYPE_CHECKING:
-    from klda.posts.report import ReadReport
+    from klda.posts.read_report import ReadReport
     from klda.text.summary import CorpusSummary
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from klda.monitor.monitor import Monitor
 from klda.monitor.replay_clock import reached
 from klda.store import AuditEntry
-from klda.store.delta.layout import window_name, window_start
+from klda.store.delta.rows import window_name, window_start
 from klda.types import Window
 
 ACTION = "close"

@@ -27,7 +27,7 @@ from klda.monitor.vacuum import forget, is_due
 from klda.posts.formats.outcome import batch_of
 from klda.store import PostStore, RecordedGap
 from klda.streams import Filtered, Gap, Selection, Source
-from klda.streams.reconnect import MAX_WAIT
+from klda.streams.connections import MAX_WAIT
 from klda.types import KeywordSet, Progress, Window, silent
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ from klda.monitor.examples import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor
 from klda.monitor.replay_clock import horizon
-from klda.store.delta.tally import ALL
+from klda.store.delta.rows import ALL
 from klda.store.sql.topic_records import TopicExample, TopicOverTime, WindowTopics
 from klda.text.corpus import Corpus
 from klda.text.documents import Documents

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from klda.errors import InputError
+from klda.posts.columnar import TABLE_ROWS
 from klda.posts.files import CHUNK, opened, unpacked
-from klda.posts.filetypes import FileType, file_type
 from klda.posts.formats.generic import resolve
-from klda.posts.parquet import BATCH_ROWS
+from klda.posts.input_types import FileType, file_type
 
 MOST_UNPACKED = 8_000_000_000
 """Bytes that a packed file may unpack to."""
@@ -71,7 +71,7 @@ def _fits(path: Path, facts: pq.FileMetaData, limit: int) -> bool:
     texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
     total = 0
     with pq.ParquetFile(path, read_dictionary=texts, buffer_size=_BUFFER) as file:
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
+        for batch in file.iter_batches(batch_size=TABLE_ROWS, columns=wanted):
             size = sum(map(_size, batch.columns))
             total += size
             if total > limit or size > MOST_AT_ONCE:

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from klda.errors import DataError, InputError, MissingExtraError
+from klda.errors import DataError, InputError, MissingExtraError, SettingError
 from klda.monitor.unpacking import check_size
 from klda.posts.reader import read_posts
 from klda.posts.schema import PostTable, from_batch
@@ -40,7 +40,7 @@ SUGGESTED = 24
 _LOOKED_AT = 5_000  # posts that suggestions come from
 _USUAL, _GUESSED_BY = "en", 300  # the language unless posts, so many of them, look to be in another
 _ID = re.compile(r"[0-9a-f]{32}")
-_COMMANDS = re.compile(r", or [^,(]*\(--[^)]*\)")
+_COMMANDS = re.compile(r", or [^,(]*\(--map[^)]*\)|\s*\((?:--|in Python)[^)]*\)")
 _MOST_TEXT = 600
 
 
@@ -68,6 +68,16 @@ class Preview:
     """That most posts look to be in; English where that cannot be told."""
     suggestions: tuple[str, ...]
     """Words that many posts share, as keywords to start from."""
+    timezone: str | None = None
+    """The zone of times without a zone, as given with the file."""
+    date_format: str | None = None
+    """The format of times, as given with the file."""
+
+    @property
+    def reading(self) -> dict[str, str]:
+        """The options with which the file is read, as `read_posts` and the source `replay` take them."""
+        given = {"timezone": self.timezone, "date_format": self.date_format}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def begins(self) -> datetime:
@@ -110,18 +120,28 @@ async def receive(home: Path, chunks: AsyncIterable[bytes], limit: int) -> str:
     return name
 
 
-def preview(home: Path, upload: str, *, progress: Progress = silent) -> Preview:
-    """What is in an upload; it is read once and remembered. InputError where no posts can be found in it."""
+def preview(
+    home: Path,
+    upload: str,
+    *,
+    timezone: str | None = None,
+    date_format: str | None = None,
+    progress: Progress = silent,
+) -> Preview:
+    """What is in an upload; it is read once and remembered. InputError where no posts can be found in it.
+
+    timezone, date_format: how to read its times, as in `read_posts`; only the first call reads the file.
+    """
     path = file_of(home, upload)
     known = path.with_name("preview.json")
     if known.is_file():
         return _from_dict(json.loads(known.read_text(encoding="utf-8")))
     try:
         check_size(path)
-        found = _read(path, upload, progress)
-    except InputError as error:
+        found = _read(path, upload, timezone, date_format, progress)
+    except (InputError, SettingError) as error:
         discard(home, upload)
-        raise InputError(_for_people(str(error), path)) from None
+        raise type(error)(_for_people(str(error), path)) from None
     unfinished = known.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(found.to_dict(), ensure_ascii=False), encoding="utf-8")
     unfinished.replace(known)
@@ -157,8 +177,8 @@ def _is_old(folder: Path, kept: timedelta) -> bool:
     return time.time() - folder.stat().st_mtime > kept.total_seconds()
 
 
-def _read(path: Path, upload: str, progress: Progress) -> Preview:
-    reader = read_posts(path, progress=progress)
+def _read(path: Path, upload: str, timezone: str | None, date_format: str | None, progress: Progress) -> Preview:
+    reader = read_posts(path, timezone=timezone, date_format=date_format, progress=progress)
     earliest: datetime | None = None
     latest: datetime | None = None
     head: list[pa.RecordBatch] = []
@@ -195,12 +215,14 @@ def _read(path: Path, upload: str, progress: Progress) -> Preview:
         ),
         language=language,
         suggestions=_suggested(posts, language),
+        timezone=timezone,
+        date_format=date_format,
     )
 
 
 def _for_people(message: str, path: Path) -> str:
-    """A message without our name for the file, and without what could be done on the command line."""
-    return _COMMANDS.sub("", message.replace(str(path), "the file"))
+    """A message without our name for the file, and without options of the command line and of Python."""
+    return _COMMANDS.sub("", message.replace(str(path), "the file")).replace("--date-format", "the date format")
 
 
 def _suggested(posts: PostTable, language: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from klda.monitor.failure import failure
 from klda.monitor.monitor import Monitor
 from klda.monitor.replay_clock import horizon
 from klda.store import VolumePoint
-from klda.store.delta.tally import ALL
+from klda.store.delta.rows import ALL
 from klda.store.sql.volume_records import Period
 from klda.types import Estimate, Window
 

@@ -20,7 +20,7 @@ from pydantic import (
 from klda.errors import KldaError
 from klda.monitor.settings import Approval, MonitorSettings
 from klda.query import split_list
-from klda.streams.addresses import Resolve, resolved
+from klda.streams.connections import Resolve, resolved
 from klda.text.matching import Matcher
 from klda.text.windows import parse_length
 from klda.types import KeywordSet

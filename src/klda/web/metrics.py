@@ -15,7 +15,7 @@ from klda.monitor.monitor import Monitor
 from klda.monitor.overview import Unreadable
 from klda.monitor.volume_series import Now, now
 from klda.store import Job
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.web.studio import Studio
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.5, 10.0)

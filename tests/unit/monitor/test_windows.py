@@ -24,7 +24,7 @@ from klda.monitor.topics import learn_topics
 from klda.monitor.vacuum import vacuum
 from klda.monitor.volume_series import flow, now
 from klda.posts import read_posts
-from klda.store.lock import only_writer
+from klda.store.monitor_folders import only_writer
 from klda.streams import Burst
 from klda.streams.replay import Replay
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row, weeks, write_posts

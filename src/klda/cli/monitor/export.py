@@ -13,7 +13,7 @@ from klda.cli.options import OutputFormat
 from klda.cli.output import Format, out, print_json
 
 if TYPE_CHECKING:
-    from klda.store.delta.reading import StoredPosts
+    from klda.store.delta.stored_posts import StoredPosts
 
 
 def export(
@@ -41,7 +41,7 @@ def export(
 def _write_csv(posts: StoredPosts, path: Path) -> int:
     """Writes posts as a table for spreadsheets: lists are put together with commas, nothing is run as a formula."""
     from klda.safe_text import csv_text
-    from klda.store.delta.reading import EXPORTED
+    from klda.store.delta.stored_posts import EXPORTED
 
     written = 0
     with path.open("w", encoding="utf-8-sig", newline="") as file:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from klda.errors import KldaError
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.web.api.jobs import JobId, answer_for, found
 from klda.web.api.live import Hub
 from klda.web.api.models import JobAnswer

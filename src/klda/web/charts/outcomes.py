@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
-from klda.report.charts.dates import full_date
-from klda.report.charts.theme import LIGHT, Spec
+from klda.report.charts.theme import LIGHT, Spec, full_date
 from klda.store import Outcome
 from klda.web.charts.frame import framed
 

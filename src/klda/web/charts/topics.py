@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
-from klda.report.charts.dates import window_labels
-from klda.report.charts.theme import LIGHT, Spec
+from klda.report.charts.theme import LIGHT, Spec, window_labels
 from klda.store import TopicOverTime, WindowTopics
 from klda.web.charts.frame import colour, framed, window_axis
 

@@ -9,8 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from klda.monitor.volume_series import FlowPoint
-from klda.report.charts.dates import full_date, window_labels
-from klda.report.charts.theme import CATEGORIES, LIGHT, Spec
+from klda.report.charts.theme import CATEGORIES, LIGHT, Spec, full_date, window_labels
 from klda.store.sql.volume_records import Period
 from klda.web.charts.frame import OTHERS, SPARSE, colour, framed, window_axis
 

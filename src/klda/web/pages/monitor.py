@@ -12,7 +12,7 @@ from klda.monitor.background import start
 from klda.monitor.filter_sync import refusal
 from klda.monitor.monitor import Monitor
 from klda.monitor.volume_series import flow, now, yields
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.store.sql.volume_records import Period
 from klda.web.actions import delete_monitor, start_running, stop_running
 from klda.web.charts.topics import name_of, topics_over_time

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from klda.errors import SettingError
-from klda.streams.addresses import Resolve, outside, resolved
+from klda.streams.connections import Resolve, outside, resolved
 
 SCHEMES = {"jetstream": ("wss", "ws"), "mastodon": ("https",)}
 KINDS = ("jetstream", "mastodon", "x", "kafka")
@@ -30,7 +30,7 @@ def source_from_form(
     {'kind': 'jetstream'}
     >>> source_from_form("mastodon", "https://localhost", resolve=lambda host, port: ["127.0.0.1"])
     Traceback (most recent call last):
-    klda.errors.SettingError: localhost leads into the own network (127.0.0.1), which --private-sources would allow
+    klda.errors.SettingError: localhost leads into the own network (127.0.0.1); --private-sources allows this
     """
     address, topic = address.strip(), topic.strip()
     if kind not in KINDS:
