@@ -13,16 +13,14 @@ import klda
 from klda.cli.arguments import BareBudget
 from klda.cli.backtest import backtest
 from klda.cli.monitor import monitor
-from klda.cli.policies import policies
+from klda.cli.output import console
 from klda.cli.prepare import prepare
-from klda.cli.progress import console
-from klda.cli.recommend import recommend
+from klda.cli.recommend import policies, recommend
 from klda.cli.rules import rules
 from klda.cli.serve import serve
 from klda.cli.simulate import simulate
 from klda.cli.study import study
-from klda.cli.topics import topics
-from klda.cli.train import train
+from klda.cli.train import topics, train
 from klda.errors import KldaError, TrainingWarning
 
 app = typer.Typer(

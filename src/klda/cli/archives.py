@@ -52,8 +52,7 @@ def open_replay(
     progress: Progress,
 ) -> OpenReplay:
     """The archive in these files, prepared once and kept under `work` or in the user's cache."""
-    from klda.cli.inputs import Reading
-    from klda.cli.languages import tell_language
+    from klda.cli.inputs import Reading, tell_language
     from klda.evaluation.archive import Archive
     from klda.policies.recommend import MIN_COUNT
     from klda.text.shards import load_corpus

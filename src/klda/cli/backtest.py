@@ -13,8 +13,7 @@ import typer
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import check_files, check_local, check_output, parse_mapping
-from klda.cli.output import Format, out, print_json, print_table
-from klda.cli.progress import console, progress_bar, starting
+from klda.cli.output import Format, console, out, print_json, print_table, progress_bar, starting
 from klda.errors import SettingError
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def _spread(engine: o.Engine, address: str | None, workers: int | None) -> Itera
         check_local(address)
         yield process_map(workers)
         return
-    from klda.cli.engines import on_ray
+    from klda.cli.on_ray import on_ray
 
     with on_ray(address, workers):
         from klda.ray.tasks import task_map

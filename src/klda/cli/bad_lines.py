@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from klda.cli.progress import say
+from klda.cli.output import say
 from klda.errors import DataError
 from klda.posts.reasons import LANGUAGE
 

@@ -7,15 +7,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from klda.cli.bad_lines import telling_bad_lines
-from klda.cli.languages import tell_language
+from klda.cli.output import say
 from klda.errors import FormatError, InputError
 from klda.posts import PostReader, read_posts
+from klda.posts.schema import PostTable
 from klda.text.corpus import Corpus
+from klda.text.languages import other_language, taken_as_written
 from klda.text.shards import load_corpus
+from klda.text.stemming import STEMMED
 from klda.text.storage import is_corpus
 from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
+
+SAMPLE = 300
+"""Posts that are looked at."""
+
+
+def tell_language(posts: PostTable, language: str, *, filtered: bool = False) -> None:
+    """Writes a note to standard error where stemmer and stop words are not those of the posts.
+
+    `filtered` posts were chosen by their language, so that only what is known of it matters.
+    """
+    if taken_as_written(language):
+        say(
+            f"Note: --language {language}: there is neither a stemmer nor a list of stop words nor a table of "
+            "frequencies for it; words are taken as written"
+        )
+    if filtered or not len(posts):
+        return
+    rows = np.unique(np.linspace(0, len(posts) - 1, min(SAMPLE, len(posts))).astype(np.int64))
+    found = other_language(posts.texts(rows), language)
+    if found is not None:
+        code, count = found
+        name = f"{STEMMED[code].capitalize()} ({code})" if code in STEMMED else code
+        say(
+            f"Note: most posts look {name}, {count:,} of {len(rows):,} looked at: add --language {code}, or stop words "
+            "count as words and stems are wrong"
+        )
+
 
 TRAINED_ON = "trained_on.json"
 """Beside a model: which corpus it was trained on."""

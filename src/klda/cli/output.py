@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
@@ -13,7 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from klda.cells import cell_text, is_number
+from klda.interactive import bars
 from klda.safe_text import csv_text, visible
+from klda.types import Progress, silent
 
 out = Console()
 
@@ -67,3 +70,28 @@ def _cell(value: Any) -> Text:
     if isinstance(value, Mapping):  # an estimate: its interval on a second line, so that several fit beside each other
         text = text.replace(" (", "\n").rstrip(")")
     return Text(text, justify="right" if is_number(value) else None)
+
+
+console = Console(stderr=True)
+
+
+def say(line: str) -> None:
+    """Writes a line to standard error as it is, however long."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(quiet: bool = False) -> Iterator[Progress]:
+    """A progress callback that draws one line a stage on standard error, or nothing where nobody watches."""
+    if quiet or not console.is_terminal:
+        yield silent
+        return
+    with bars(console) as report:
+        yield report
+
+
+@contextmanager
+def starting(quiet: bool = False) -> Iterator[None]:
+    """Shows that a command works while its libraries are loaded; nothing where nobody watches."""
+    with progress_bar(quiet):
+        yield

@@ -30,9 +30,8 @@ from klda.cli.options import (
     Timezone,
     WindowLength,
 )
-from klda.cli.output import Format, print_json, print_table
+from klda.cli.output import Format, print_json, print_table, progress_bar, starting
 from klda.cli.output import out as terminal
-from klda.cli.progress import progress_bar, starting
 from klda.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -72,8 +71,7 @@ def prepare(
     check_files(*files)
     current = parse_keywords(keywords)
     with starting(quiet):
-        from klda.cli.inputs import Reading
-        from klda.cli.languages import tell_language
+        from klda.cli.inputs import Reading, tell_language
         from klda.text.corpus import Corpus
         from klda.text.out_of_core import prepare as prepare_on_disk
         from klda.text.recipe import Recipe
@@ -96,7 +94,7 @@ def prepare(
     if engine is Engine.ray:
         if memory is not None:
             raise SettingError(f"--memory {memory} bounds work on this machine; leave it out, or use --engine local")
-        from klda.cli.engines import on_ray, prepare_on_ray
+        from klda.cli.on_ray import on_ray, prepare_on_ray
 
         with on_ray(address, workers), progress_bar(quiet) as progress:
             report, made = prepare_on_ray(files, reading, recipe, out, progress)

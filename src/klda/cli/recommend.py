@@ -14,14 +14,17 @@ from klda.advice.proposal import COLUMNS, Proposal, row_of
 from klda.baselines.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.cli import options as o
 from klda.cli.arguments import check_files, check_local, check_output, parse_keywords, parse_mapping, parse_names
-from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
-from klda.cli.progress import progress_bar, say, starting
+from klda.cli.output import ListFormat, out, print_csv, print_json, print_table, progress_bar, say, starting
 from klda.errors import InputError
 from klda.safe_text import csv_text
 from klda.types import Estimate
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
+
+
+from klda.cli.options import OutputFormat
+from klda.cli.output import Format
 
 
 def recommend(
@@ -136,7 +139,7 @@ def recommend(
         settings = TextSettings(language=language, min_count=min_count)
         own: dict[str, Any] = {} if sample_share is None else {"sample_share": sample_share}
         if engine is o.Engine.ray:
-            from klda.cli.engines import on_ray, open_on_ray, trained_on_ray
+            from klda.cli.on_ray import on_ray, open_on_ray, trained_on_ray
 
             stack.enter_context(on_ray(address))
             corpus = stack.enter_context(open_on_ray(paths, current, reading, settings, window, progress))
@@ -264,3 +267,14 @@ def _rounded(estimate: Estimate | None, digits: int | None = None) -> tuple[floa
     """The mean of an estimate and the ends of its interval."""
     values = (None, None, None) if estimate is None else (estimate.mean, estimate.low, estimate.high)
     return tuple(None if value is None else round(value, digits) for value in values)
+
+
+def policies(output: OutputFormat = Format.table) -> None:
+    """List the policies that --policy can name."""
+    from klda.policies.registry import policies as known
+
+    found = known()
+    if output is Format.json:
+        print_json(found)
+    else:
+        print_table("Policies", ("name", "what it does"), list(found.items()))

@@ -10,7 +10,7 @@ import typer
 
 from klda.advice.proposal import read_proposal
 from klda.cli.arguments import parse_keywords
-from klda.cli.options import Adjacent, OutputFormat
+from klda.cli.options import HOME, Adjacent, Home, Name, OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
 from klda.streams.platform_rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.types import KeywordSet
@@ -48,3 +48,23 @@ def print_rules(made: Rules, output: Format) -> None:
 def _in_force(text: str) -> KeywordSet:
     path = Path(text)
     return read_proposal(path).next_keywords if path.suffix == ".json" else parse_keywords(text, "--diff")
+
+
+def monitor_rules(
+    name: Name,
+    proposal: Annotated[
+        str | None, typer.Argument(help="The step to this proposal's list; the active list if left out.")
+    ] = None,
+    platform: Annotated[
+        PlatformName | None, typer.Option(help="Platform whose rules to write; that of the source if left out.")
+    ] = None,
+    home: Home = HOME,
+    output: OutputFormat = Format.json,
+) -> None:
+    """Write the active list, or the step to a proposed one, as rules ready to apply."""
+    from klda.monitor.monitor import opened
+    from klda.monitor.rules import rules as work
+
+    with opened(home, name) as monitor:
+        made = work(monitor, None if platform is None else cast(Platform, platform.value), proposal)
+    print_rules(made, output)

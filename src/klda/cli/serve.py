@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from klda.cli.monitor.options import HOME, Home
-from klda.cli.progress import console
+from klda.cli.options import HOME, Home
+from klda.cli.output import console
 from klda.errors import SettingError
 from klda.extras import require
 
@@ -42,8 +42,8 @@ def serve(
     require("web", "the studio")
     import uvicorn
 
-    from klda.web.app import create_app
-    from klda.web.settings import StudioSettings, read_tokens
+    from klda.web.application import create_app
+    from klda.web.studio_settings import StudioSettings, read_tokens
 
     with _listening(host, port) as listening:
         settings = StudioSettings(

@@ -11,8 +11,7 @@ from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import check_files, parse_mapping
 from klda.cli.backtest import print_unanswered
-from klda.cli.output import Format, out, print_json, print_table
-from klda.cli.progress import console, progress_bar, starting
+from klda.cli.output import Format, console, out, print_json, print_table, progress_bar, starting
 
 
 class StudyName(StrEnum):

@@ -10,10 +10,9 @@ from typing import Annotated
 
 import typer
 
-from klda.cli.arguments import check_folder, check_local
+from klda.cli.arguments import check_files, check_folder, check_local, parse_keywords
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
-from klda.cli.output import Format, print_json, print_table
-from klda.cli.progress import progress_bar, say, starting
+from klda.cli.output import Format, print_json, print_table, progress_bar, say, starting
 from klda.errors import DataError, InputError, SettingError
 
 
@@ -79,7 +78,7 @@ def train(
 
     try:
         if engine is Engine.ray:
-            from klda.cli.engines import on_ray, train_on_ray
+            from klda.cli.on_ray import on_ray, train_on_ray
 
             def on_cluster(step: float) -> KLDA:
                 estimator.set_params(learning_rate=step)
@@ -151,3 +150,31 @@ def _topics(text: str) -> int | str:
     if not text.isdecimal() or int(text) < 1:
         raise SettingError(f'--topics {text!r}: give a number from 1 on, or "auto"')
     return int(text)
+
+
+def topics(
+    model: Annotated[Path, typer.Argument(help="Folder that klda train wrote.", show_default=False)],
+    keywords: Annotated[
+        str | None, typer.Option("--keywords", "-k", help="Show what these keywords together are expected to bring.")
+    ] = None,
+    words: Annotated[int, typer.Option("--words", min=1, help="How many words of each topic.")] = 10,
+    output: OutputFormat = Format.table,
+) -> None:
+    """Show the topics of a model, on average over its candidates or under a set of keywords."""
+    check_files(model)
+    with starting(quiet=output is Format.json):
+        from klda.model.klda import KLDA
+
+        estimator = KLDA.load(model)
+    chosen = None if keywords is None else parse_keywords(keywords)
+    found = estimator.topics(words, chosen)
+    if output is Format.json:
+        print_json(
+            {
+                "keywords": None if chosen is None else list(chosen.texts),
+                "topics": [[{"word": w, "probability": p} for w, p in topic] for topic in found],
+            }
+        )
+        return
+    title = "Topics" if chosen is None else f"What {', '.join(chosen.texts)} would bring"
+    print_table(title, ("topic", "words"), [(i + 1, ", ".join(w for w, _ in topic)) for i, topic in enumerate(found)])

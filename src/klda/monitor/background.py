@@ -26,7 +26,7 @@ Work = Callable[[Monitor, str, Mapping[str, Any]], object]
 
 
 def _create(monitor: Monitor, job: str, _: Mapping[str, Any]) -> object:
-    from klda.monitor.from_file import fill
+    from klda.monitor.create import fill
 
     return fill(monitor, job=job)
 
@@ -38,13 +38,13 @@ def _propose(monitor: Monitor, job: str, _: Mapping[str, Any]) -> object:
 
 
 def _backtest(monitor: Monitor, job: str, request: Mapping[str, Any]) -> object:
-    from klda.monitor.backtest import backtest
+    from klda.monitor.own_backtest import backtest
 
     return backtest(monitor, request, job=job)
 
 
 def _topics(monitor: Monitor, job: str, _: Mapping[str, Any]) -> object:
-    from klda.monitor.topics import learn_topics
+    from klda.monitor.window_topics import learn_topics
 
     return learn_topics(monitor, job=job)
 

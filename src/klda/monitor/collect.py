@@ -7,28 +7,160 @@ edits and gaps are noted before the cursor passes them.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 from klda.errors import KldaError, SettingError, SourceError
-from klda.monitor.batch import PostBatch
-from klda.monitor.filter_sync import REFUSED, TAKEN, followed, refusal
-from klda.monitor.memory import give_back
+from klda.monitor.calendar import ByEventTime, note_end, note_reached
+from klda.monitor.forget import forget, is_due, withdraw_reports
 from klda.monitor.monitor import Monitor
-from klda.monitor.replay_clock import ByEventTime, note_end, note_reached
-from klda.monitor.reports import withdraw_reports
-from klda.monitor.vacuum import forget, is_due
-from klda.posts.formats.outcome import batch_of
-from klda.store import PostStore, RecordedGap
-from klda.streams import Filtered, Gap, Selection, Source
+from klda.monitor.rules import REFUSED, TAKEN, followed, refusal
+from klda.posts.formats.outcome import Row, batch_of
+from klda.store import MonitorFolder, PostStore, RecordedGap, open_monitor
+from klda.streams import Collected, Deleted, Filtered, Gap, Selection, Source
 from klda.streams.reconnect import MAX_WAIT
 from klda.types import KeywordSet, Progress, Window, silent
+
+MOST_EVENTS = 5_000
+MOST_CHARACTERS = 16_000_000
+"""What is held at most before it is committed: memory stays bounded however fast a stream is."""
+SECONDS = 5.0
+"""How long a post waits at most to be committed."""
+IDLE_SECONDS = 60.0
+"""How long a cursor waits that has moved without bringing anything: each commit costs a little for ever."""
+
+
+@dataclass
+class PostBatch:
+    """Posts, samples, deletions and gaps since the last commit, and the cursor after them."""
+
+    cursor: str | None = None
+    posts: list[Row] = field(default_factory=list)
+    keywords: list[tuple[str, ...]] = field(default_factory=list)
+    sample: list[Row] = field(default_factory=list)
+    deleted: set[str] = field(default_factory=set)
+    authors: set[str] = field(default_factory=set)
+    """Those whose accounts are gone."""
+    edited: set[str] = field(default_factory=set)
+    """Ids of posts whose new text is among these; a post is never both."""
+    gaps: list[Gap] = field(default_factory=list)
+    characters: int = 0
+    moved: bool = False
+    """Whether the cursor lies behind the last commit."""
+    began: float = field(default_factory=time.monotonic)
+
+    def add(self, selection: Selection) -> None:
+        """Takes in what the filter left of a burst."""
+        for event in selection.events:
+            if isinstance(event, Collected):
+                if event.edited:
+                    self._take_back(event.row.id)
+                self.characters += len(event.row.text)
+                if event.keywords:
+                    self.posts.append(event.row)
+                    self.keywords.append(event.keywords)
+                if event.sampled:
+                    self.sample.append(event.row)
+            elif isinstance(event, Deleted) and event.author:
+                self.authors.add(event.id)
+            elif isinstance(event, Deleted):
+                self.deleted.add(event.id)
+                self.edited.discard(event.id)
+            elif isinstance(event, Gap):
+                self.gaps.append(event)
+        self.moved |= selection.cursor != self.cursor
+        self.cursor = selection.cursor
+
+    def _take_back(self, name: str) -> None:
+        """Makes room for the new text of a post."""
+        self.deleted.discard(name)
+        self.edited.add(name)
+        kept = [(row, carried) for row, carried in zip(self.posts, self.keywords, strict=True) if row.id != name]
+        self.posts, self.keywords = [row for row, _ in kept], [carried for _, carried in kept]
+        self.sample = [row for row in self.sample if row.id != name]
+
+    @property
+    def n_events(self) -> int:
+        """How much it holds."""
+        return len(self.posts) + len(self.sample) + len(self.deleted) + len(self.authors) + len(self.gaps)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it must be committed before more is taken in."""
+        return self.n_events >= MOST_EVENTS or self.characters >= MOST_CHARACTERS
+
+    @property
+    def waits(self) -> float:
+        """Seconds until it should be committed, full or not; below 0 when that is overdue."""
+        if not (self.n_events or self.moved):
+            return IDLE_SECONDS
+        return self.began + (SECONDS if self.n_events else IDLE_SECONDS) - time.monotonic()
+
+
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # names of settings in glibc's malloc.h
+_LARGE = 1 << 18
+_ARENAS = 2
+
+
+def hold_little() -> None:
+    """Lets this process keep little of what it has freed, where the C library has a say in it; call it at the start.
+
+    Arrow takes its memory from the C library, all threads share two arenas, and blocks of 256 KiB and more go back to
+    the system when they are freed.
+    """
+    setting = getattr(ctypes.CDLL(None), "mallopt", None)
+    if setting is not None:
+        setting(_ARENA_MAX, _ARENAS)
+        setting(_MMAP_THRESHOLD, _LARGE)
+        pa.set_memory_pool(pa.system_memory_pool())
+
+
+def give_back() -> None:
+    """Returns to the system what was freed; takes a few milliseconds."""
+    pa.default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+_LONGEST = 2_000  # characters: a page shows them
+
+
+@contextmanager
+def leaving_failure(home: Path, name: str) -> Iterator[None]:
+    """Leaves in the folder of a monitor what ended the block; nothing where it ended well, and nothing meanwhile."""
+    file = open_monitor(home, name).failure
+    with suppress(OSError):
+        file.unlink()
+    try:
+        yield
+    except Exception as error:
+        with suppress(OSError):  # what went wrong first is what to tell
+            file.write_text(" ".join((str(error) or type(error).__name__).split())[:_LONGEST] + "\n", encoding="utf-8")
+        raise
+    with suppress(OSError):  # of somebody who tried to start a second one
+        file.unlink()
+
+
+def failure(folder: MonitorFolder) -> str | None:
+    """Why collecting ended; None where it goes on, ended well, or never began."""
+    if folder.being_written:
+        return None
+    try:
+        return folder.failure.read_text(encoding="utf-8", errors="replace").strip()
+    except FileNotFoundError:
+        return None
+
 
 T = TypeVar("T")
 

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
-from contextlib import aclosing
+from collections.abc import Callable, Mapping
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from klda.errors import DataError, InputError, KldaError
+from klda.monitor.calendar import close, closed
+from klda.monitor.collect import Collector
+from klda.monitor.forget import remove
+from klda.monitor.jobs import recorded
 from klda.monitor.monitor import MADE, Monitor, with_records
+from klda.monitor.monitor_settings import MonitorSettings, resolved
 from klda.monitor.rules import check_rules
-from klda.monitor.settings import MonitorSettings, resolved
+from klda.monitor.uploads import Preview, discard, file_of, preview
+from klda.posts.reader import read_posts
 from klda.store import MonitorFolder, create_monitor
 from klda.store.sql.records import now
 from klda.streams import Received, Source, source_of
 from klda.text.matching import Matcher
+from klda.types import Progress, silent
 
 
 def create(
@@ -74,3 +81,85 @@ async def _first_time(source: Source) -> datetime:
                 if isinstance(event, Received):
                     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=event.row.time)
     raise DataError(f"{source.name}: there is no post to play again; check the files")
+
+
+SAMPLED = 200_000
+"""Posts of a file that are kept whatever they say: a file, unlike a stream, can show all that its keywords miss."""
+
+
+def settings_for(seen: Preview, values: Mapping[str, Any]) -> MonitorSettings:
+    """The settings of a monitor that is made of an upload; `source` and `sample` follow from it."""
+    own = {"source": "replay:posts", "sample": round(min(1.0, SAMPLED / seen.posts), 4)}
+    return MonitorSettings.of(dict(values) | own, "the form")
+
+
+def create_from_upload(
+    home: Path, name: str, upload: str, values: Mapping[str, Any], *, created_by: str
+) -> MonitorFolder:
+    """The folder of a new monitor that owns the uploaded file; `fill` is what brings the posts in."""
+    seen = preview(home, upload)
+    settings = settings_for(seen, values)
+    matcher = Matcher(settings.first_keywords(), adjacent=settings.adjacent)  # refuses what can match nothing
+    if settings.windowing().holding(seen.begins) == settings.windowing().holding(seen.ends):
+        raise DataError("all posts lie in one window; choose a shorter one, so that there are at least two")
+    _check_match(file_of(home, upload), matcher)
+    folder = create_monitor(home, name, settings.to_toml())
+    try:
+        shutil.copyfile(file_of(home, upload), folder.upload)
+        settings = settings.model_copy(update={"source": {"kind": "replay", "posts": str(folder.upload.absolute())}})
+        folder.settings.write_text(settings.to_toml(), encoding="utf-8")
+        with with_records(folder, settings) as monitor:
+            began = settings.windowing().holding(seen.begins).start
+            begin(monitor, began, created_by=created_by, posts=seen.posts)
+    except (KldaError, OSError):
+        shutil.rmtree(folder.path, ignore_errors=True)
+        raise
+    discard(home, upload)
+    return folder
+
+
+def _check_match(path: Path, matcher: Matcher) -> None:
+    """Refuses keywords that no post of a file carries; reads no further than to the first that does."""
+    for batch in read_posts(path).batches():
+        if len(matcher.match_many(batch.column("text").to_pylist()).values):
+            return
+    raise DataError("no post of the file carries any of these keywords; name words that stand in it")
+
+
+def fill(monitor: Monitor, *, progress: Progress = silent, job: str | None = None) -> str:
+    """Stores the posts of the file, closes the windows that are over, and returns the proposal for the next.
+
+    The file goes when all of it is stored; a call after a crash goes on where the one before was. When somebody stops
+    it, the monitor goes, as if it had never been asked for.
+    """
+    from klda.monitor.propose import propose_within  # these bring what learning takes
+    from klda.monitor.window_topics import learn_topics
+
+    try:
+        with recorded(monitor, "create", progress, job=job) as (report, result):
+            with monitor.folder.writer():
+                asyncio.run(_collected(monitor, report))
+            report("closing windows", 0)
+            close(monitor)
+            if len(closed(monitor)) < 2:
+                raise DataError("fewer than two windows of the file are over; choose a shorter window")
+            with suppress(DataError):  # few posts have no topics worth showing
+                learn_topics(monitor, progress=report)
+            made = propose_within(monitor, None, report)
+            result["proposal"] = made.id
+            return made.id
+    finally:
+        if job is not None and monitor.records.jobs.get(job).state == "cancelled":
+            remove(monitor)
+
+
+async def _collected(monitor: Monitor, progress: Progress) -> None:
+    """Brings all posts in; the number of posts in the file is known since it was looked at."""
+    collector = Collector(monitor, monitor.source(), progress=silent)
+    noted = monitor.records.journal.entries(action=MADE)
+    total = next((int(entry.detail["posts"]) for entry in noted if "posts" in entry.detail), None)
+
+    async def between() -> None:
+        progress("storing posts", collector.counts.received, total)
+
+    await collector.run(asyncio.Event(), between)

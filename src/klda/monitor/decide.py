@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from klda.errors import DataError
+from klda.monitor.calendar import collected_until
 from klda.monitor.monitor import Monitor
-from klda.monitor.replay_clock import collected_until
 from klda.monitor.rules import check_rules
 from klda.store import Decision, SavedProposal
 from klda.text.matching import Matcher

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from klda.errors import DataError
+from klda.monitor.calendar import horizon
 from klda.monitor.monitor import Monitor
-from klda.monitor.replay_clock import horizon
 from klda.store import KeywordSpan, Outcome
 from klda.types import Estimate
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from klda.advice.advise import KLDAPolicy
 from klda.advice.prediction import STEP, one_thread, trained_somehow
 from klda.errors import FormatError
-from klda.monitor.model_files import drop_models
+from klda.monitor.forget import drop_models
 from klda.monitor.monitor import Monitor
 from klda.store.delta.layout import window_name
 from klda.store.sql.tables import new_id

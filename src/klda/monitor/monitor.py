@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from klda.errors import SettingError
-from klda.monitor.settings import MonitorSettings, from_environment, resolved
+from klda.monitor.monitor_settings import MonitorSettings, from_environment, resolved
 from klda.posts.schema import PostTable
 from klda.store import MonitorFolder, PostStore, Records, open_monitor
 from klda.store.sql.records import now

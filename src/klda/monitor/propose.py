@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+from klda.advice.evidence import columns_of
+from klda.advice.explanation import Reason
 from klda.advice.policy import Policy
+from klda.advice.proposal import Proposal
+from klda.advice.reasons import posts_in_words
+from klda.advice.volume import Seen, weights
 from klda.errors import DataError, SettingError
-from klda.monitor.choices import choices_of, save_choices
-from klda.monitor.close import close, closed
-from klda.monitor.examples import check_examples
+from klda.monitor.calendar import close, closed
 from klda.monitor.flags import flags
-from klda.monitor.forecast import with_forecast
+from klda.monitor.forget import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.models import RecordedKLDA, earlier_model, keep_model
 from klda.monitor.monitor import Monitor
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.rules import check_rules
-from klda.monitor.settings import MonitorSettings
-from klda.monitor.training_data import learning
+from klda.monitor.saved_choices import choices_of, save_choices
+from klda.monitor.training_data import Learning, learning
 from klda.policies.recommend import recommend
 from klda.policies.registry import policy as policy_named
 from klda.store import SavedProposal
 from klda.text.vocabulary import Vocabulary
-from klda.types import KeywordSet, Progress, Window, silent
+from klda.types import Estimate, KeywordSet, Progress, Window, silent
 
 
 def propose(
@@ -118,3 +124,28 @@ def _last_ended(monitor: Monitor) -> Window:
     if not windows:
         raise DataError(f"monitor {monitor.name}: no window has closed yet; collect, and wait until one ends")
     return windows[-1]
+
+
+def with_forecast(proposal: Proposal, learning: Learning) -> Proposal:
+    """The proposal with the posts that each keyword, and the next list as a whole, is expected to bring.
+
+    Without a sample, and where the policy has counted its posts already, it is left as it is.
+    """
+    if learning.sample is None or not proposal.reasons or proposal.choices is not None:
+        return proposal
+    keywords = proposal.next_keywords | proposal.current | (reason.keyword for reason in proposal.reasons)
+    for active in learning.corpus.history:
+        keywords = keywords | active
+    corpus = learning.corpus.with_candidates(keywords)
+    current = columns_of(keywords, proposal.current)
+    seen = Seen.of(corpus, weights(corpus, current, learning.share or 1.0))
+    each, length = seen.forecast(len(keywords)), corpus.windows[-1].length
+    now = seen.expected(current)
+    then = seen.expected(columns_of(keywords, proposal.next_keywords)) if proposal.next_keywords else None
+    reasons = tuple(_said(reason, each.at(keywords.index(reason.keyword)), length) for reason in proposal.reasons)
+    return replace(proposal, reasons=reasons, expected_posts=then, posts_now=now, at_least=False)
+
+
+def _said(reason: Reason, posts: Estimate, length: timedelta) -> Reason:
+    """The reason with another number of expected posts, in its words too."""
+    return replace(reason, expected_posts=posts, volume=posts_in_words(posts, length))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from klda.errors import SettingError
 from klda.monitor.monitor import Monitor
-from klda.monitor.settings import MonitorSettings
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.streams.platform_rules import PLATFORMS, Platform, Rules, hashtags, platform_rules
 from klda.types import KeywordSet
 
@@ -30,3 +30,25 @@ def check_rules(settings: MonitorSettings, keywords: KeywordSet) -> None:
         platform_rules(keywords, "x-v2", adjacent=source["adjacent"])
     elif source["kind"] == "mastodon" and source.get("timeline") == "hashtag":
         hashtags(keywords)
+
+
+TAKEN, REFUSED = "filter", "filter refused"
+"""What the audit log calls it."""
+
+
+def followed(monitor: Monitor) -> KeywordSet:
+    """The list that the source took last, the first one if no other: what a new run can begin with in any case."""
+    known = {span.keyword.text: span.keyword for span in monitor.records.keywords.spans()}
+    taken = monitor.records.journal.entries(1, action=TAKEN)
+    texts = taken[0].detail["keywords"] if taken else monitor.settings.keywords
+    found = KeywordSet(tuple(known[text] for text in texts if text in known))
+    return found or monitor.records.keywords.active()
+
+
+def refusal(monitor: Monitor) -> str | None:
+    """Why the source does not follow the active list; None where it does, or has not been asked yet."""
+    active, journal = list(monitor.records.keywords.active().texts), monitor.records.journal
+    refused, taken = journal.entries(1, action=REFUSED), journal.entries(1, action=TAKEN)
+    if not refused or refused[0].detail["keywords"] != active or (taken and taken[0].detail["keywords"] == active):
+        return None
+    return str(refused[0].detail["reason"])

@@ -12,13 +12,12 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from klda.errors import KldaError, Stopped, StoreError
-from klda.monitor.close import close, closed
+from klda.monitor.calendar import ByEventTime, close, closed, note_end, note_reached
 from klda.monitor.collect import ABANDONED, Collector, Counts
 from klda.monitor.decide import activate_pending, approve_automatically
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
-from klda.monitor.replay_clock import ByEventTime, note_end, note_reached
-from klda.monitor.topics import learn_topics
+from klda.monitor.window_topics import learn_topics
 from klda.types import KeywordSet, Progress, Window, silent
 
 CHECK = 1.0

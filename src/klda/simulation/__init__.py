@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from klda.simulation.cast import SimulatedSubject, Thread
-from klda.simulation.world import Emerging, World
-from klda.simulation.write_files import write
+from klda.simulation.simulated_subjects import SimulatedSubject, Thread
+from klda.simulation.world import Emerging, World, write
 
 __all__ = ["Emerging", "SimulatedSubject", "Thread", "World", "write"]

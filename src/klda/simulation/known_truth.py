@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from klda.simulation.grammar import SLOT_SOURCE, SLOT_STYLE, SLOTS, STYLES, TAG_STYLE, Grammar
 from klda.simulation.lexicon import SOURCES, Lexicon
+from klda.simulation.sentences import SLOT_SOURCE, SLOT_STYLE, SLOTS, STYLES, TAG_STYLE, Grammar
 from klda.simulation.urn import Floats, Ints
 from klda.text.tokens import cut, tokens_of
 

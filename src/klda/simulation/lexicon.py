@@ -8,9 +8,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from klda.simulation.cast import SimulatedSubject
+from klda.simulation.simulated_subjects import SimulatedSubject
 from klda.simulation.urn import Floats, zipf
-from klda.simulation.word_lists import EVERYDAY_ADJECTIVES, EVERYDAY_THINGS, EVERYDAY_VERBS
 
 SOURCES = ("thing", "topic", "adj", "verb")
 """The kinds of words that depend on what a post is about."""
@@ -21,6 +20,26 @@ BORROWED_SHARE = 0.06
 MISSPELT_SHARE = 0.03
 SYNONYM_SHARES = (0.6, 0.3, 0.1)
 SHORTEST_MISSPELT = 6
+
+EVERYDAY_THINGS = (
+    "people, thing~s, year~s, day~s, question~s, idea~s, problem~s, plan~s, answer~s, chance~s, change~s, number~s, "
+    "word~s, moment~s, rule~s, price~s, job~s, book~s, picture~s, worker~s, school~s, city~cities, street~s, money, "
+    "room~s, letter~s, group~s, law~s, market~s, record~s, video~s, detail~s, expert~s, decision~s, result~s, test~s, "
+    "report~s, lesson~s, mistake~s, leader~s, company~companies, country~countries, community~communities, student~s, "
+    "teacher~s, worry~worries, rumour~s, promise~s, budget~s, cost~s, target~s, tool~s, case~s, period~s, contact~s, "
+    "border~s, kit~s, suit~s, site~s, team~s, habit~s, dream~s, memory~memories, opinion~s, secret~s, source~s, "
+    "study~studies, survey~s, surprise~s, trend~s, update~s, visit~s, voice~s, vote~s, voter~s, warning~s, winner~s"
+)
+EVERYDAY_ADJECTIVES = (
+    "new, big, good, bad, old, small, real, strange, great, local, important, free, huge, amazing, awful, public, "
+    "serious, expensive, simple, quiet, weird, beautiful, final, perfect, secret, recent, famous, difficult, "
+    "ordinary, stupid"
+)
+EVERYDAY_VERBS = (
+    "help, save, stop, change, fix, find, understand, ignore, improve, support, check, follow, explain, forget, "
+    "remember, cut, pay for, keep, move, replace, fight, celebrate, defend, compare, question, trust, rethink, see, "
+    "bring, use"
+)
 
 
 @dataclass(frozen=True)
@@ -67,7 +86,7 @@ class Lexicon:
     def of(cls, subjects: Sequence[SimulatedSubject]) -> Lexicon:
         """The lexicon of these subjects.
 
-        >>> from klda.simulation.cast import SUBJECTS
+        >>> from klda.simulation.simulated_subjects import SUBJECTS
         >>> lexicon = Lexicon.of(SUBJECTS)
         >>> lexicon.words[1].many, lexicon.words[1].one, lexicon.base.shape[:2]
         ('hospitals', 'hospital', (26, 4))

@@ -15,11 +15,11 @@ from fastapi import HTTPException
 from klda.advice.choices import Choices
 from klda.errors import DataError, InputError, StoreError
 from klda.monitor.background import cancel
-from klda.monitor.choices import path_of, read_choices, with_posts
 from klda.monitor.create import create
 from klda.monitor.decide import approve, edit, reject
-from klda.monitor.delete import delete
+from klda.monitor.forget import delete
 from klda.monitor.monitor import Monitor
+from klda.monitor.saved_choices import path_of, read_choices, with_posts
 from klda.store import SavedProposal
 from klda.store.sql.job_records import OPEN
 from klda.types import KeywordSet

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from klda.errors import DataError, FormatError, InputError, KldaError, MissingExtraError, SettingError, StoreError
-from klda.web.headers import HEADERS
 from klda.web.rendering import render
+from klda.web.studio_settings import HEADERS
 
 MEDIA_TYPE = "application/problem+json"
 STATUS: Mapping[type[KldaError], int] = {

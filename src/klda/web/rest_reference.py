@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from klda.web.app import create_app
-from klda.web.settings import StudioSettings
+from klda.web.application import create_app
+from klda.web.studio_settings import StudioSettings
 
 Plain = dict[str, Any]
 

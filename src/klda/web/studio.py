@@ -19,7 +19,7 @@ from klda.errors import StoreError
 from klda.monitor.monitor import Monitor, opened_in
 from klda.monitor.overview import Unreadable, each
 from klda.store import MonitorFolder, list_monitors
-from klda.web.settings import StudioSettings
+from klda.web.studio_settings import StudioSettings
 
 T = TypeVar("T")
 

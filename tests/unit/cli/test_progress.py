@@ -6,7 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
-from klda.cli import progress
+from klda.cli import output as progress
 
 
 def test_training_shows_stage_bound_temperature_and_time_left(monkeypatch: pytest.MonkeyPatch):

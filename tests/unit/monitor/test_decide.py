@@ -11,8 +11,8 @@ from klda.errors import DataError, SettingError
 from klda.monitor.create import create
 from klda.monitor.decide import AUTOMATIC, activate, activate_pending, approve, approve_automatically, edit, reject
 from klda.monitor.monitor import Monitor
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.rules import rules
-from klda.monitor.settings import MonitorSettings
 from klda.types import KeywordSet
 from tests.unit.monitor.conftest import Make
 

@@ -10,10 +10,10 @@ import pytest
 from klda.errors import InputError, StoreError
 from klda.monitor.collect import collect
 from klda.monitor.create import create
-from klda.monitor.delete import delete
+from klda.monitor.forget import delete
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.propose import propose
-from klda.monitor.settings import MonitorSettings
 from klda.store import Records, list_monitors
 from tests.unit.monitor.conftest import Make, weeks
 

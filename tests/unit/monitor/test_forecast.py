@@ -4,9 +4,9 @@ import asyncio
 
 from klda.advice.explanation import Reason
 from klda.advice.proposal import Proposal
-from klda.monitor.close import close, closed
+from klda.monitor.calendar import close, closed
 from klda.monitor.collect import collect
-from klda.monitor.forecast import with_forecast
+from klda.monitor.propose import with_forecast
 from klda.monitor.training_data import FEWEST_SAMPLED, learning
 from klda.posts.formats.outcome import Row
 from klda.types import Estimate, Keyword, KeywordSet

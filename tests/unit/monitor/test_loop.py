@@ -11,7 +11,7 @@ import pytest
 
 from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, Stopped, StoreError
-from klda.monitor.close import close, closed
+from klda.monitor.calendar import close, closed
 from klda.monitor.collect import collect
 from klda.monitor.decide import (
     approve,

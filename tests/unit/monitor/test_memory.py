@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from klda.monitor.memory import give_back, hold_little
+from klda.monitor.collect import give_back, hold_little
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from klda.monitor.replay_clock import ByEventTime
+from klda.monitor.calendar import ByEventTime
 from klda.posts.schema import PostTable
 from klda.streams import Burst, Received
 from klda.streams.replay import Replay

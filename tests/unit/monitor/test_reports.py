@@ -9,12 +9,11 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from klda.cli.app import app
-from klda.monitor.close import close
+from klda.monitor.calendar import close
 from klda.monitor.collect import Collector
+from klda.monitor.forget import vacuum, withdraw_reports
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
-from klda.monitor.reports import withdraw_reports
-from klda.monitor.vacuum import vacuum
 from klda.streams import Deleted, Event
 from tests.unit.monitor.conftest import MONDAY, WEEK, Scripted, received, row
 

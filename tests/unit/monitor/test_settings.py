@@ -6,7 +6,7 @@ import pytest
 
 from klda.errors import SettingError
 from klda.monitor.monitor import opened
-from klda.monitor.settings import MonitorSettings, from_environment, resolved
+from klda.monitor.monitor_settings import MonitorSettings, from_environment, resolved
 from klda.streams import source_of
 from tests.unit.monitor.conftest import Make
 

@@ -17,13 +17,13 @@ import pytest
 from klda.advice.choices import reselect, what_if
 from klda.errors import DataError, SettingError
 from klda.monitor import background
-from klda.monitor.backtest import asked, backtest, result, results
-from klda.monitor.choices import load_choices, read_choices
 from klda.monitor.collect import collect
-from klda.monitor.from_file import create_from_upload, fill
+from klda.monitor.create import create_from_upload, fill
+from klda.monitor.forget import vacuum
 from klda.monitor.jobs import GRACE, recent, recorded, the_job
 from klda.monitor.monitor import Monitor, opened
-from klda.monitor.vacuum import vacuum
+from klda.monitor.own_backtest import asked, backtest, result, results
+from klda.monitor.saved_choices import load_choices, read_choices
 from klda.store import Appended, PostStore, list_monitors
 from klda.store.sql.records import now
 from klda.types import silent
@@ -69,7 +69,7 @@ def test_the_file_is_gone_once_its_posts_are_stored_and_nobody_misses_it(monitor
 def test_a_fill_that_was_killed_goes_on_and_then_the_file_goes(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("klda.monitor.batch.MOST_EVENTS", 100)  # several commits
+    monkeypatch.setattr("klda.monitor.collect.MOST_EVENTS", 100)  # several commits
     create_from_upload(tmp_path, "health", sent(tmp_path, world.read_bytes()), VALUES, created_by="ann")
     append = PostStore.append
 
@@ -89,7 +89,7 @@ def test_a_fill_that_was_killed_goes_on_and_then_the_file_goes(
         assert made.folder.upload.exists()
         some = sum(size.sample for size in made.posts().windows())  # which has room for all
         with monkeypatch.context() as patch:
-            patch.setattr("klda.monitor.from_file.close", dying_at_once)
+            patch.setattr("klda.monitor.create.close", dying_at_once)
             with pytest.raises(KeyboardInterrupt):
                 fill(made)
         assert not made.folder.upload.exists()
@@ -220,7 +220,7 @@ def test_a_backtest_runs_on_the_own_past_and_is_kept(monitor: Monitor) -> None:
 def test_a_closed_loop_runs_on_the_unfiltered_sample(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = backtest(monitor, {"loop": "closed", "policies": ["static"]})
     assert summary["policies"]["static"]["novelty"]["mean"] == 0
-    monkeypatch.setattr("klda.monitor.backtest.FEWEST_A_WINDOW", 1000)
+    monkeypatch.setattr("klda.monitor.own_backtest.FEWEST_A_WINDOW", 1000)
     with pytest.raises(DataError, match="closed loop takes 1000"):
         backtest(monitor, {"loop": "closed", "policies": ["static"]})
 

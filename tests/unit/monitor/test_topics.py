@@ -8,8 +8,8 @@ import pytest
 from klda.errors import DataError
 from klda.monitor.collect import Collector
 from klda.monitor.monitor import Monitor
-from klda.monitor.topics import learn_topics, topics_over_time
-from klda.monitor.volume_series import flow, now, yields
+from klda.monitor.overview import flow, now, yields
+from klda.monitor.window_topics import learn_topics, topics_over_time
 from klda.store.sql.topic_records import WindowTopics
 from klda.streams import Deleted, Received
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row
@@ -74,7 +74,7 @@ def test_a_post_that_is_forgotten_while_topics_are_learnt_is_no_example(
         return found
 
     collected(monitor)
-    monkeypatch.setattr("klda.monitor.topics.topics_over_time", meanwhile)
+    monkeypatch.setattr("klda.monitor.window_topics.topics_over_time", meanwhile)
     chosen = {example.id for topic in learn_topics(monitor).topics for example in topic.examples}
     found = monitor.records.topics.latest()
     assert found is not None

@@ -15,8 +15,8 @@ import pytest
 
 from klda.errors import DataError, InputError
 from klda.monitor import uploads
-from klda.monitor.from_file import create_from_upload
-from klda.monitor.unpacking import check_size
+from klda.monitor.create import create_from_upload
+from klda.monitor.uploads import check_size
 from klda.store import list_monitors
 from tests.unit.monitor.uploading import VALUES, sent
 

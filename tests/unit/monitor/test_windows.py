@@ -14,15 +14,15 @@ from unittest.mock import Mock
 import pytest
 
 from klda.errors import DataError, InputError, SettingError
-from klda.monitor.close import close, closed
+from klda.monitor.calendar import close, closed
 from klda.monitor.collect import Collector, collect
 from klda.monitor.export import export, window_at
+from klda.monitor.forget import vacuum
 from klda.monitor.monitor import Monitor
+from klda.monitor.overview import flow, now
 from klda.monitor.propose import propose
 from klda.monitor.run import turn
-from klda.monitor.topics import learn_topics
-from klda.monitor.vacuum import vacuum
-from klda.monitor.volume_series import flow, now
+from klda.monitor.window_topics import learn_topics
 from klda.posts import read_posts
 from klda.store.lock import only_writer
 from klda.streams import Burst
@@ -139,7 +139,7 @@ def test_nothing_expires_unless_the_settings_say_so(collected: Monitor) -> None:
 
 def test_examples_of_old_windows_go_after_a_crash_too(proposed: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("klda.monitor.vacuum._withdraw", Mock(side_effect=KeyboardInterrupt))
+        patched.setattr("klda.monitor.forget._withdraw", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             vacuum(after(proposed, WEEK), "1d")
     assert proposed.posts().windows() == []

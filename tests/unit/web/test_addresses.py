@@ -9,7 +9,7 @@ import pytest
 
 from klda.errors import SettingError
 from klda.streams import source_of
-from klda.web.safety.addresses import source_from_form, token_variable
+from klda.web.forms import source_from_form, token_variable
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,9 @@ import vl_convert
 
 from klda.monitor.history import history
 from klda.monitor.monitor import Monitor
-from klda.monitor.volume_series import flow
+from klda.monitor.overview import flow
 from klda.report.page import VEGA_LITE
-from klda.web.charts.evolution import evolution
-from klda.web.charts.outcomes import outcomes
-from klda.web.charts.topics import topics_over_time
-from klda.web.charts.volume import volume
+from klda.web.page_charts import evolution, outcomes, topics_over_time, volume
 from klda.web.pages.monitors import sparkline
 from tests.unit.web.conftest import Browser
 from tests.unit.web.home import MONDAY, NOW, WEEK

@@ -13,13 +13,13 @@ import httpx
 import pytest
 
 from klda.advice.proposal import Proposal
-from klda.monitor.choices import load_choices, save_choices
-from klda.monitor.from_file import create_from_upload, fill
+from klda.monitor.create import create_from_upload, fill
 from klda.monitor.monitor import opened
+from klda.monitor.saved_choices import load_choices, save_choices
 from klda.simulation import World, write
 from klda.types import KeywordSet
-from klda.web.pages.proposal import _frontier
-from klda.web.settings import StudioSettings
+from klda.web.pages.proposals import _frontier
+from klda.web.studio_settings import StudioSettings
 from tests.unit.monitor.uploading import VALUES, sent
 from tests.unit.web.conftest import Browser
 from tests.unit.web.home import MONDAY, make_home

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from klda.monitor.create import create
 from klda.monitor.monitor import opened
-from klda.monitor.settings import MonitorSettings
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.store import MonitorFolder
 from tests.unit.web.conftest import Browser
 

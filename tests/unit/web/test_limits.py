@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from klda.web.live import MOST_WATCHERS
-from klda.web.safety.guard import RateLimit
+from klda.web.counts import MOST_WATCHERS
+from klda.web.guard import RateLimit
 from tests.unit.web.conftest import FORM, TOKENS, Browse, Browser
 
 

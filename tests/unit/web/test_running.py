@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 
 from klda.monitor.create import create
-from klda.monitor.settings import MonitorSettings
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.store import MonitorFolder
 from klda.web.actions import _started
-from klda.web.live import Live
+from klda.web.counts import Live
 from tests.unit.web.conftest import Browser
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from klda.errors import SettingError
-from klda.web.safety.sessions import COOKIE
-from klda.web.settings import StudioSettings, parse_tokens, read_tokens
+from klda.web.sessions import COOKIE
+from klda.web.studio_settings import StudioSettings, parse_tokens, read_tokens
 from tests.unit.web.conftest import BASE, FORM, TOKENS, Browse
 
 

@@ -7,10 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from klda.cli.monitor.options import HOME, Home, Name
-from klda.cli.options import OutputFormat
-from klda.cli.output import Format, out, print_json, print_table
-from klda.cli.progress import console, progress_bar
+from klda.cli.options import HOME, Home, Name, OutputFormat
+from klda.cli.output import Format, console, out, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     import asyncio
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Collect posts from where the last run stopped, until Ctrl-C; nothing is proposed."""
     from klda.monitor.collect import collect as work
-    from klda.monitor.failure import leaving_failure
+    from klda.monitor.collect import leaving_failure
     from klda.monitor.monitor import opened
 
     quiet = output is Format.json
@@ -32,7 +30,7 @@ def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) 
 
 def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Run a monitor until Ctrl-C: collect, close windows, propose, and approve if that is automatic."""
-    from klda.monitor.failure import leaving_failure
+    from klda.monitor.collect import leaving_failure
     from klda.monitor.monitor import opened
     from klda.monitor.run import run as work
 
@@ -49,7 +47,7 @@ def until_stopped(work: Callable[[asyncio.Event], Awaitable[Counts]]) -> Counts:
     """What the work returns; Ctrl-C, or the signal that services are stopped with, lets it store what it has first."""
     import asyncio
 
-    from klda.monitor.memory import hold_little
+    from klda.monitor.collect import hold_little
 
     hold_little()
 

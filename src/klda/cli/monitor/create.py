@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli.arguments import check_files, parse_keywords
-from klda.cli.monitor.options import HOME, By, Home, Name, identity
-from klda.cli.options import OutputFormat
+from klda.cli.options import HOME, By, Home, Name, OutputFormat, identity
 from klda.cli.output import Format, out, print_json
 from klda.errors import SettingError
 
@@ -42,7 +41,7 @@ def create(
     kind, _, address = (source or "").partition(":")
     check_files(settings, Path(address) if kind == "replay" and address else None)
     from klda.monitor.create import create as make
-    from klda.monitor.settings import MonitorSettings
+    from klda.monitor.monitor_settings import MonitorSettings
 
     values: dict[str, Any] = {}
     if settings is not None:

@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 
 from klda.errors import DataError
 from klda.monitor.background import start
-from klda.monitor.backtest import Request, Result, asked, result, results
 from klda.monitor.monitor import Monitor
+from klda.monitor.own_backtest import Request, Result, asked, result, results
 from klda.web.actions import PROPOSAL
+from klda.web.api.answers import JobAnswer
 from klda.web.api.jobs import answer_for
-from klda.web.api.models import JobAnswer
 from klda.web.problems import documented
 from klda.web.studio import Identity, TheMonitor
 

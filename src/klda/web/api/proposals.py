@@ -17,8 +17,8 @@ from klda.store import SavedProposal
 from klda.streams.platform_rules import Platform
 from klda.types import Budget, Estimate
 from klda.web.actions import MOST_NOTE, PROPOSAL, Verdict, decide, the_proposal, weighable
+from klda.web.api.answers import Answer, EstimateAnswer, JobAnswer, KeywordTexts
 from klda.web.api.jobs import answer_for
-from klda.web.api.models import Answer, EstimateAnswer, JobAnswer, KeywordTexts
 from klda.web.problems import documented
 from klda.web.studio import Identity, TheMonitor
 

@@ -10,11 +10,11 @@ from starlette.concurrency import run_in_threadpool
 
 from klda.errors import InputError
 from klda.monitor.background import start
-from klda.monitor.from_file import create_from_upload
+from klda.monitor.create import create_from_upload
 from klda.monitor.monitor import Monitor
 from klda.monitor.uploads import Preview, discard, preview, receive
+from klda.web.api.answers import JobAnswer
 from klda.web.api.jobs import answer_for
-from klda.web.api.models import JobAnswer
 from klda.web.forms import NewMonitor, name_taken
 from klda.web.problems import documented
 from klda.web.studio import Identity, Studio, TheStudio

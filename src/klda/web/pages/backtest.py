@@ -8,11 +8,11 @@ from fastapi import APIRouter, Form, Path, Request, Response
 from starlette.responses import RedirectResponse
 
 from klda.errors import InputError
-from klda.monitor.backtest import DEFAULT, MOST_WINDOWS, Result, results
-from klda.monitor.backtest import Request as BacktestRequest
-from klda.monitor.close import closed
+from klda.monitor.calendar import closed
 from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
+from klda.monitor.own_backtest import DEFAULT, MOST_WINDOWS, Result, results
+from klda.monitor.own_backtest import Request as BacktestRequest
 from klda.policies.registry import policies
 from klda.report.closed_loop import closed_view
 from klda.report.open_loop import open_view
