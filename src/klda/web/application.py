@@ -20,7 +20,7 @@ from klda.web.api import proposals as proposal_resources
 from klda.web.api import uploads as upload_resources
 from klda.web.counts import Counted, Live, Metrics
 from klda.web.guard import Guard
-from klda.web.pages import backtest, jobs, monitor, monitors, proposals, service
+from klda.web.pages import backtests, jobs, monitor, monitors, proposals, service
 from klda.web.problems import document_problems, documented, handle_problems
 from klda.web.rendering import prepare
 from klda.web.response_cache import Kept
@@ -28,7 +28,7 @@ from klda.web.sessions import Sessions
 from klda.web.studio import Studio
 from klda.web.studio_settings import StudioSettings
 
-PAGES = (service.router, monitors.router, monitor.router, proposals.router, backtest.router, jobs.router)
+PAGES = (service.router, monitors.router, monitor.router, proposals.router, backtests.router, jobs.router)
 RESOURCES = {
     "session": monitor_resources.session_routes,
     "monitors": monitor_resources.monitor_routes,

@@ -1,6 +1,8 @@
-"""`klda monitor …`: one file a command, or a few that belong together."""
+"""The commands of `klda monitor`, in files by what they are about."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import typer
 
@@ -18,7 +20,7 @@ monitor = typer.Typer(
     rich_markup_mode=None,
 )
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., None]] = {
     "create": create,
     "list": list_all,
     "show": show,
