@@ -189,7 +189,7 @@ def test_a_proposal_that_crashes_does_not_end_collecting_and_is_made_later(
 
     with opened(home, "health", clock=clock) as monitor:
         asyncio.run(both(monitor))
-    assert f"no proposal, tried again at 2026-01-07 03:24: {str(error) or 'MemoryError'}" in told
+    assert f"no proposal; the next attempt is at 2026-01-07 03:24: {str(error) or 'MemoryError'}" in told
 
 
 def test_ctrl_c_stores_what_came_and_the_next_run_goes_on(tmp_path: Path, inbox: Path) -> None:

@@ -1,7 +1,7 @@
-"""Forgetting: posts deleted at their source, windows past their retention, and the files that still hold them.
+"""Deletes what a monitor must no longer keep: posts, windows, or the whole monitor.
 
-A collector does this every day by itself; then nothing that was deleted outlives seven days, in the table's history
-either.
+Examples, reports and models that show deleted posts go too. A collector does this every day, so the table keeps deleted
+posts for seven days at most, in its history too. A collector needs this module, so it imports no library of learning.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ EVERY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What was forgotten."""
+    """What a vacuum has deleted."""
 
     posts: int
-    """Deleted at their source."""
+    """Posts that were deleted at their source."""
     windows: tuple[Window, ...]
-    """Past their retention."""
+    """Windows past their retention."""
     files: int
 
 
 def vacuum(monitor: Monitor, older_than: str | None = None, *, grace: timedelta = GRACE) -> Forgotten:
-    """Forgets now, as the one writer; windows that ended `older_than` ago go (as the settings say, unless given)."""
+    """What was deleted. Windows that ended `older_than` ago go too. The default is the setting `retention`."""
     with monitor.folder.writer():
         return forget(monitor, monitor.posts(), older_than, grace=grace)
 
 
 def forget(monitor: Monitor, store: PostStore, older_than: str | None = None, *, grace: timedelta = GRACE) -> Forgotten:
-    """`vacuum`, for whoever is the one writer already."""
+    """`vacuum`, for a process that already holds the write lock."""
     records, retention = monitor.records, older_than or monitor.settings.retention
     deleted = records.deletions.carry_out(store)
     expired: list[Window] = []
     if retention is not None:
         before = today(monitor) - parse_length(retention)
         expired = store.expire(before)
-        _drop_upload(monitor, monitor.clock() - parse_length(retention))  # known by when it came, not by its posts
+        _drop_upload(monitor, monitor.clock() - parse_length(retention))  # it is as old as its upload, not as its posts
         _withdraw(monitor, monitor.windowing.holding(before).start)
     sweep_models(monitor, grace)
     sweep_backtests(monitor)
@@ -73,22 +73,46 @@ def forget(monitor: Monitor, store: PostStore, older_than: str | None = None, *,
 
 
 def is_due(monitor: Monitor) -> bool:
-    """Whether the last vacuum was a day ago, or never."""
+    """Whether the last vacuum was at least a day ago."""
     last = monitor.records.journal.entries(1, action=ACTION)
     return not last or monitor.clock() - last[0].at >= EVERY
 
 
+def delete(monitor: Monitor, *, deleted_by: str) -> None:
+    """Deletes a monitor for good. It is refused while a process collects. After a crash, call it again.
+
+    The folder goes last. Until then the monitor is listed, and can be deleted again. In a shared database the audit log
+    stays, and with it the name.
+    """
+    with monitor.folder.writer():
+        monitor.records.journal.note(deleted_by, "delete", monitor.name)
+        if monitor.settings.storage.posts is not None:
+            posts = monitor.posts()
+            posts.expire(datetime.max.replace(tzinfo=UTC))
+            posts.vacuum(timedelta(0))
+        monitor.records.erase()
+        remove(monitor)
+
+
+def remove(monitor: Monitor) -> None:
+    """Deletes the folder of a monitor. It disappears from the list at once."""
+    gone = monitor.folder.path.with_name(f".{monitor.name}-{secrets.token_hex(4)}")
+    monitor.records.close()
+    monitor.folder.path.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
 def _drop_upload(monitor: Monitor, before: datetime) -> None:
-    """Deletes a file that was handed in before this time and never stored to its end: all its posts are older."""
+    """Deletes an uploaded file that is older than this time and was never stored completely."""
     with suppress(FileNotFoundError):
         if monitor.folder.upload.stat().st_mtime <= before.timestamp():
             monitor.folder.upload.unlink()
 
 
 def _withdraw(monitor: Monitor, end: datetime) -> None:
-    """Takes posts from before the end of the last expired window out of examples, and drops models of such windows.
+    """Removes posts before a time from saved examples, and models of windows before it.
 
-    It looks at all of them, not at those of the windows that just went: a crash may have come in between.
+    It checks all windows, not only those that expired now: a crash may have interrupted the last vacuum.
     """
     gone = [
         example.id
@@ -103,14 +127,17 @@ def _withdraw(monitor: Monitor, end: datetime) -> None:
 
 
 def drop_models(monitor: Monitor, models: list[TrainedModel]) -> None:
-    """Forgets models, and removes their files."""
+    """Deletes models and their files."""
     for model in models:
         monitor.records.journal.remove_model(model.id)
         shutil.rmtree(monitor.folder.path / model.path, ignore_errors=True)
 
 
 def sweep_models(monitor: Monitor, grace: timedelta) -> int:
-    """Removes files that a crash left between writing and recording, as old as that, and returns how many."""
+    """The number of deleted model folders that are older than `grace` and that no record names.
+
+    A crash can leave them.
+    """
     before = time.time() - grace.total_seconds()
     recorded = {Path(model.path).name for model in monitor.records.journal.models(100_000)}
     found = monitor.folder.models.iterdir() if monitor.folder.models.is_dir() else ()
@@ -121,7 +148,7 @@ def sweep_models(monitor: Monitor, grace: timedelta) -> int:
 
 
 def report_path(monitor: Monitor, saved: SavedProposal) -> Path:
-    """Where the report on a proposal lies, as the proposal stands now."""
+    """The path of the report on a proposal. It changes when the proposal loses an example."""
     digest = sha256(saved.proposal.to_json().encode()).hexdigest()[:16]
     return _folder(monitor) / f"{saved.id}-{digest}.html"
 
@@ -134,7 +161,7 @@ def report_window(monitor: Monitor, saved: SavedProposal) -> Window:
 
 
 def withdraw_reports(monitor: Monitor) -> int:
-    """Removes the reports that show what their proposal no longer does, and returns how many."""
+    """The number of deleted reports: those that show a post which their proposal no longer shows."""
     written = list(_folder(monitor).glob("*")) if _folder(monitor).is_dir() else []
     if not written:
         return 0
@@ -150,7 +177,7 @@ def _folder(monitor: Monitor) -> Path:
 
 
 def check_examples(monitor: Monitor, shown: Iterable[Example | TopicExample], windows: Iterable[Window]) -> None:
-    """Takes back the examples whose posts are not stored any more as they are shown; call it once they are saved."""
+    """Removes saved examples whose posts are no longer stored. Call it after examples were saved."""
     left, store = {(example.id, example.text) for example in shown}, monitor.posts()
     for sample in (False, True):
         own = pc.field("id").isin(pa.array((name for name, _ in left), pa.string()))
@@ -159,27 +186,3 @@ def check_examples(monitor: Monitor, shown: Iterable[Example | TopicExample], wi
     gone = [name for name, _ in left]
     monitor.records.proposals.withdraw_examples(gone)
     monitor.records.topics.withdraw_examples(gone)
-
-
-def delete(monitor: Monitor, *, deleted_by: str) -> None:
-    """Deletes a monitor for good; refused while somebody collects for it. After a crash it can be called again.
-
-    The folder goes last: for as long as it is there, the monitor is listed, and can be deleted once more. In a database
-    that it shared with others the audit log stays, and with it the name.
-    """
-    with monitor.folder.writer():
-        monitor.records.journal.note(deleted_by, "delete", monitor.name)
-        if monitor.settings.storage.posts is not None:
-            posts = monitor.posts()
-            posts.expire(datetime.max.replace(tzinfo=UTC))
-            posts.vacuum(timedelta(0))
-        monitor.records.erase()
-        remove(monitor)
-
-
-def remove(monitor: Monitor) -> None:
-    """Deletes the folder of a monitor; it vanishes from the list at once."""
-    gone = monitor.folder.path.with_name(f".{monitor.name}-{secrets.token_hex(4)}")
-    monitor.records.close()
-    monitor.folder.path.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)

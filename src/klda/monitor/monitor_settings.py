@@ -1,4 +1,4 @@
-"""The settings of a monitor, as its `klda.toml` says them."""
+"""The settings of a monitor, read from its `klda.toml`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ Approval = Literal["manual", "auto"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 LASTING = ("window", "zone", "sample", "pseudonymise")
-"""MonitorSettings that hold for as long as a monitor lives: what it stored is cut, weighed and found again by them."""
+"""Settings that cannot change later, because stored posts depend on them."""
 EVENT_TIME = ("replay",)
-"""Kinds of source that play the past again: their windows end by the times of the posts, not by the clock."""
+"""Kinds of sources that replay the past. Their windows end by the times of the posts, not by the clock."""
 _PATHS = {"replay": "posts", "folder": "path", "jetstream": "dictionary"}
 _ENVIRONMENT = "env:"
 _SECRET = ("secret", "token", "password", "access_key", "account_key", "api_key", "sas_key", "credential")
 
 
 def _described(source: object) -> object:
-    """`kind:address` as a table; anything else as it is."""
+    """`kind:address` as a table. Anything else is returned unchanged."""
     if not isinstance(source, str):
         return source
     kind, _, address = source.partition(":")
@@ -53,7 +53,7 @@ def _without_secrets(options: dict[str, str]) -> dict[str, str]:
     for name, value in options.items():
         if any(word in name.lower() for word in _SECRET) and not value.startswith(_ENVIRONMENT):
             variable = name.upper().replace(".", "_")
-            raise ValueError(f'{name} must not lie in a file; write it as in "{name}" = "env:{variable}"')
+            raise ValueError(f'{name} must not be in a file; write it as in "{name}" = "env:{variable}"')
     return options
 
 
@@ -70,14 +70,14 @@ class _Table(BaseModel):
 
 
 class CandidateSettings(_Table):
-    """Where words that may become keywords are looked for, and how many there may be."""
+    """Where candidates are looked for, and how many."""
 
     sources: tuple[Place, ...] = (*USUAL_SOURCES, "rising", "sample")
     size: int = Field(default=SIZE, ge=1)
 
 
 class BudgetSettings(_Table):
-    """What a list may cost."""
+    """Limits of a keyword list."""
 
     max_keywords: int | None = Field(default=None, ge=1)
     max_posts: int | None = Field(default=None, ge=1)
@@ -86,7 +86,7 @@ class BudgetSettings(_Table):
     forbidden: tuple[str, ...] = ()
 
     def budget(self) -> Budget:
-        """The budget that these settings describe."""
+        """The budget with these limits."""
         return Budget(
             self.max_keywords,
             self.max_posts,
@@ -97,14 +97,17 @@ class BudgetSettings(_Table):
 
 
 class StorageSettings(_Table):
-    """Where posts and records lie, when not in the monitor's folder. `env:NAME` takes a value from the environment."""
+    """Where posts and records are stored, if not in the monitor's folder.
+
+    `env:NAME` takes a value from the environment.
+    """
 
     posts: str | None = None
-    """Address of the table of posts on object storage, such as `s3://bucket/monitor`."""
+    """Address of a table on object storage, such as `s3://bucket/monitor`."""
     options: Annotated[dict[str, str], AfterValidator(_without_secrets)] = Field(default={}, repr=False)
-    """Passed on to Delta Lake."""
+    """Options for Delta Lake."""
     database: str | None = Field(default=None, repr=False)
-    """Address of a PostgreSQL."""
+    """Address of a PostgreSQL database."""
 
 
 class MonitorSettings(_Table):
@@ -118,35 +121,35 @@ class MonitorSettings(_Table):
     """
 
     subject: str = Field(min_length=1)
-    """What it is about, for people."""
+    """The subject in words."""
     keywords: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
-    """The first list: also what later lists are held to."""
+    """The first list. Later lists are compared with it."""
     source: Annotated[dict[str, Any], BeforeValidator(_described), AfterValidator(_known_source)]
-    """`kind` and the options of that source."""
+    """`kind`, and the options of that source."""
     sample: Share = 0.01
-    """Share of all posts that is kept unfiltered, where the source brings all."""
+    """Share of all posts that is stored unfiltered, if the source delivers all posts."""
     adjacent: bool = False
     """Whether the words of a phrase must stand side by side."""
     window: Annotated[str, AfterValidator(_length)] = "7d"
     zone: str = "UTC"
     """Time zone in which windows of days begin at midnight."""
     history: int = Field(default=12, ge=2)
-    """Windows that a proposal learns from."""
+    """Number of windows that a proposal learns from."""
     language: str = "en"
     min_count: int = Field(default=FEWEST_POSTS, ge=1)
     """Rarer words share one placeholder."""
     policy: str = "klda"
     training: Literal["scratch", "continue"] = "scratch"
-    """Whether the model of the policy `klda` learns from the whole history, or goes on with what is new."""
+    """Whether the model of the policy `klda` learns from the whole history, or continues with new posts."""
     keep_models: int = Field(default=4, ge=1)
-    """So many of the newest models are kept."""
+    """Number of models that are kept."""
     novelty: Share = 0.5
     seed: int = 0
     approval: Approval = "manual"
     max_distance: Share = 0.5
-    """A list whose words are further from those of the first keywords is flagged."""
+    """A list is flagged if its words are further than this from those of the first keywords."""
     retention: Annotated[str, AfterValidator(_length)] | None = None
-    """Windows that ended so long ago are dropped by `klda monitor vacuum`; never, unless said."""
+    """`klda monitor vacuum` deletes windows that ended this long ago. None: they are kept."""
     pseudonymise: bool = False
     candidates: CandidateSettings = CandidateSettings()
     budget: BudgetSettings = BudgetSettings()
@@ -156,7 +159,7 @@ class MonitorSettings(_Table):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], name: str = "klda.toml") -> MonitorSettings:
-        """The settings in plain data; errors call it by `name`."""
+        """The settings in plain data. Errors name `name`."""
         try:
             settings = cls.model_validate(dict(values))
         except ValidationError as error:
@@ -164,7 +167,7 @@ class MonitorSettings(_Table):
         try:
             settings.windowing(), settings.text(), settings.budget.budget()
             check_name(settings.policy)
-            if settings.policy_settings:  # only then: a policy brings libraries that a collector has no use for
+            if settings.policy_settings:  # only if needed: a policy imports libraries that a collector does not need
                 policy_named(settings.policy, **settings.policy_settings)
         except KldaError as error:
             raise SettingError(f"{name}: {error}") from error
@@ -187,7 +190,7 @@ class MonitorSettings(_Table):
             raise SettingError(f"{path}: cannot be read ({error}); give a TOML file in UTF-8") from error
 
     def to_toml(self) -> str:
-        """The settings as the text of a `klda.toml`; what is as by default is left out."""
+        """The settings as the text of a `klda.toml`, without defaults."""
         return tomli_w.dumps(self.model_dump(mode="json", exclude_defaults=True, exclude_none=True))
 
     def first_keywords(self) -> KeywordSet:
@@ -195,28 +198,28 @@ class MonitorSettings(_Table):
         return KeywordSet.of(*self.keywords)
 
     def windowing(self) -> Windowing:
-        """How time is cut."""
+        """How time is divided into windows."""
         return Windowing(self.window, self.zone)
 
     def lasting(self) -> dict[str, Any]:
-        """Those that must not change once the monitor is made."""
+        """The settings that cannot change once the monitor is made."""
         return {name: getattr(self, name) for name in LASTING}
 
     def text(self) -> TextSettings:
-        """How text becomes words."""
+        """How text is turned into words."""
         return TextSettings(language=self.language, min_count=self.min_count)
 
     @property
     def by_event_time(self) -> bool:
-        """Whether windows end by the times of the posts rather than by the clock."""
+        """Whether windows end by the times of the posts, not by the clock."""
         return self.source["kind"] in EVENT_TIME
 
     def source_table(self, owner: str = "") -> dict[str, Any]:
-        """The source as `source_of` takes it; X's own rules match phrases as we do, and say whose they are."""
+        """The source as `source_of` takes it. Rules on X match phrases as we do, and carry the name of their owner."""
         return {"adjacent": self.adjacent, "owner": owner, **self.source} if self.source["kind"] == "x" else self.source
 
     def with_absolute_paths(self) -> MonitorSettings:
-        """The same settings with files named from the root, so that they hold wherever a command is run."""
+        """The same settings with absolute paths, so that a command can run in any folder."""
         name = _PATHS.get(self.source["kind"])
         found = {key: value for key, value in self.source.items() if value and key in (name, "address")}
         if name is None or (self.source["kind"] == "jetstream" and "address" in found):
@@ -229,7 +232,7 @@ class MonitorSettings(_Table):
 
 
 def from_environment(value: str) -> str:
-    """The value itself, or what the environment holds where it says `env:NAME`: secrets need not lie in a file."""
+    """The value itself, or for `env:NAME` the value of that environment variable, so that no secret is in a file."""
     if not value.startswith(_ENVIRONMENT):
         return value
     name = value.removeprefix(_ENVIRONMENT)
@@ -239,7 +242,7 @@ def from_environment(value: str) -> str:
 
 
 def resolved(source: Mapping[str, Any]) -> dict[str, Any]:
-    """A source's table with what its `options` take from the environment."""
+    """A source's table, with `options` read from the environment."""
     if not isinstance(source.get("options"), dict):
         return dict(source)
     options = {n: from_environment(v) if isinstance(v, str) else v for n, v in source["options"].items()}
@@ -247,15 +250,15 @@ def resolved(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first_problem(error: ValidationError) -> str:
-    """The first thing that is wrong: which field, why, and what was given.
+    """The first problem: the field, the reason, and the given value.
 
-    A name that there is not goes before one that is missing: it is often the same one, misspelt.
+    An unknown name is reported before a missing one, because it is often the missing one, misspelt.
     """
     found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     field = ".".join(str(part) for part in found["loc"]) or "the file"
     message = str(found["msg"]).removeprefix("Value error, ")
     if found["type"] == "extra_forbidden":
-        known = f"; there are {', '.join(MonitorSettings.model_fields)}" if len(found["loc"]) == 1 else ""
+        known = f"; choose one of {', '.join(MonitorSettings.model_fields)}" if len(found["loc"]) == 1 else ""
         return f"{field}: there is no such setting{known}"
     secret = field.startswith("storage") or (isinstance(found["input"], dict) and "options" in found["input"])
     given = "" if secret or found["type"] == "missing" else f" (given: {found['input']!r})"

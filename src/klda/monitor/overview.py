@@ -1,4 +1,4 @@
-"""What monitors are doing, at a glance: from the records alone, without reading a post."""
+"""The state of monitors and the volume of their keywords, from counts alone: no post is read."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ from klda.types import Estimate, Window
 
 T = TypeVar("T")
 
+SPANS = {"window": 26, "day": 31, "hour": 48}
+"""How many windows, days and hours are shown."""
+
 
 @dataclass(frozen=True)
 class Overview:
@@ -35,21 +38,21 @@ class Overview:
     """Time zone in which its windows of days begin."""
     keywords: tuple[str, ...]
     running: bool
-    """Whether a process is writing now."""
+    """Whether a process is collecting now."""
     failure: str | None
-    """Why collecting ended, where it failed and was not begun again."""
+    """Why collecting failed, if it has not been started again."""
     posts: int
     sample: int
     windows: tuple[dict[str, Any], ...]
-    """The latest windows: when each starts, how many posts it brought, whether it has closed."""
+    """The latest windows: start, number of posts, and whether the window is closed."""
     waiting: str | None
     """The proposal that waits for a decision."""
     flags: tuple[str, ...]
     gaps: int
     refused: str | None
-    """Why the source does not follow the keywords, but those before; None where it does."""
+    """Why the source does not use the active keywords but the list before. None if it uses them."""
     models: tuple[dict[str, Any], ...]
-    """The models that are kept, newest first."""
+    """The saved models, newest first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -62,7 +65,7 @@ class Unreadable:
 
     name: str
     unreadable: str
-    """Why, and what to do."""
+    """The reason, and what to do."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -99,7 +102,7 @@ def overview(monitor: Monitor, windows: int = 12) -> Overview:
 
 
 def overviews(home: Path) -> list[Overview | Unreadable]:
-    """The state of every monitor of a home, by name."""
+    """The state of every monitor in a home folder, by name."""
 
     def look(folder: MonitorFolder) -> Overview:
         with opened(home, folder.name) as monitor:
@@ -109,7 +112,10 @@ def overviews(home: Path) -> list[Overview | Unreadable]:
 
 
 def each(home: Path, look: Callable[[MonitorFolder], T]) -> list[T | Unreadable]:
-    """What a look at each monitor of a home finds, by name; one that cannot be read does not hide the others."""
+    """The result of `look` for each monitor in a home folder, by name.
+
+    One that cannot be read does not hide the others.
+    """
     found: list[T | Unreadable] = []
     for folder in list_monitors(home):
         try:
@@ -119,10 +125,6 @@ def each(home: Path, look: Callable[[MonitorFolder], T]) -> list[T | Unreadable]
     return found
 
 
-SPANS = {"window": 26, "day": 31, "hour": 48}
-"""How many windows, days and hours are shown."""
-
-
 @dataclass(frozen=True)
 class FlowPoint:
     """Posts of a keyword in one window, day or hour."""
@@ -130,14 +132,14 @@ class FlowPoint:
     start: datetime
     keyword: str
     posts: int
-    """Posts that carry it."""
+    """Posts with the keyword."""
     share: float
-    """Its part of all posts: a post with several keywords is divided among them, so that parts add up to the whole."""
+    """Its part of all posts. A post with several keywords is divided among them, so the parts add up to the total."""
 
 
 @dataclass(frozen=True)
 class KeywordYield:
-    """What an active keyword brings."""
+    """The posts that an active keyword brings."""
 
     keyword: str
     forms: tuple[str, ...]
@@ -146,21 +148,21 @@ class KeywordYield:
     posts: int
     """In the newest window, so far."""
     alone: int
-    """Those that no other keyword would have brought."""
+    """Posts that no other keyword would have brought."""
     before: int
-    """In the window before it."""
+    """In the window before."""
     expected: Estimate | None
-    """What was expected of it in the newest window."""
+    """Expected posts in the newest window."""
 
     @property
     def overlap(self) -> float | None:
-        """The share of its posts that another keyword brings, too; None where it brings none."""
+        """The share of its posts that another keyword brings too. None if it brings no posts."""
         return 1 - self.alone / self.posts if self.posts else None
 
 
 @dataclass(frozen=True)
 class Now:
-    """The newest window, as far as it has come."""
+    """The newest window, so far."""
 
     window: Window | None
     posts: int
@@ -169,11 +171,11 @@ class Now:
     """In all windows."""
     running: bool
     failure: str | None
-    """Why collecting ended, where it failed and was not begun again."""
+    """Why collecting failed, if it has not been started again."""
 
 
 def now(monitor: Monitor) -> Now:
-    """How many posts there are by now."""
+    """The number of posts in the newest window and in all."""
     windows, until = monitor.records.volume.series("window", keywords=[ALL]), horizon(monitor)
     newest = next((point for point in reversed(windows) if point.start < until), None)
     return Now(
@@ -186,7 +188,7 @@ def now(monitor: Monitor) -> Now:
 
 
 def flow(monitor: Monitor, period: Period) -> list[FlowPoint]:
-    """Volume by keyword, in order of time: the newest windows, days or hours that `SPANS` says."""
+    """Volume by keyword, in order of time, for the newest windows, days or hours (`SPANS`)."""
     volume = monitor.records.volume
     until = horizon(monitor)
     newest = volume.newest(period, until)
@@ -196,7 +198,7 @@ def flow(monitor: Monitor, period: Period) -> list[FlowPoint]:
 
 
 def divided(points: list[VolumePoint]) -> list[FlowPoint]:
-    """The points of each keyword, with posts that carry several divided among these in proportion.
+    """The points of each keyword. Posts with several keywords are divided among these in proportion.
 
     >>> at = datetime(2026, 1, 5)
     >>> divided([VolumePoint(at, "", 10, 0), VolumePoint(at, "a", 8, 6), VolumePoint(at, "b", 4, 2)])[0].share
@@ -219,7 +221,7 @@ def divided(points: list[VolumePoint]) -> list[FlowPoint]:
 
 
 def yields(monitor: Monitor) -> list[KeywordYield]:
-    """What each active keyword brings, in the order of the list."""
+    """The posts that each active keyword brings, in the order of the list."""
     records = monitor.records
     until = horizon(monitor)
     newest = records.volume.newest("window", until)

@@ -1,8 +1,8 @@
-"""A backtest on a monitor's own past: which policy would have been right, judged on what was collected since.
+"""Backtests on a monitor's own past: which policy would have given the best advice.
 
-In an open loop every policy is asked the same questions about past windows, and the window after each tells who was
-right. In a closed loop each policy owns the filter from the first window on. That takes a stream to filter, so it runs
-on the unfiltered sample, where that holds enough.
+In an open loop, every policy answers the same questions about past windows, and the next window judges the answers. In
+a closed loop, each policy controls the filter from the first window on. That needs unfiltered posts, so it runs on the
+sample.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from klda.monitor.monitor import Monitor
 from klda.text.storage import save_corpus
 from klda.types import Progress, Window, silent
 
-if TYPE_CHECKING:  # what it takes to run one is loaded when one is run
+if TYPE_CHECKING:  # the code that runs a backtest is imported when one runs
     from klda.evaluation.backtest import Task
     from klda.evaluation.subjects import Subject
     from klda.text.corpus import Corpus
@@ -33,13 +33,13 @@ if TYPE_CHECKING:  # what it takes to run one is loaded when one is run
 DEFAULT = ("counting", "frequent", "random")
 MOST_WINDOWS = 26
 FEWEST_A_WINDOW = 20
-"""Sampled posts with a first keyword that a window needs, on average, to replay a closed loop."""
+"""The sampled posts with a first keyword that a window needs, on average, for a closed loop."""
 TOPS = (2, 3)
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 
 class Request(BaseModel):
-    """What a backtest is asked for."""
+    """The settings of a backtest."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -54,7 +54,7 @@ class Request(BaseModel):
 
 @dataclass(frozen=True)
 class Result:
-    """A backtest that has ended."""
+    """A finished backtest."""
 
     id: str
     made: datetime
@@ -63,7 +63,7 @@ class Result:
 
 
 def asked(values: Mapping[str, Any]) -> Request:
-    """The request in plain data; SettingError where it cannot be met by any monitor."""
+    """The request in plain data. SettingError if no monitor could run it."""
     try:
         request = Request.model_validate(dict(values))
     except ValidationError as error:
@@ -73,14 +73,14 @@ def asked(values: Mapping[str, Any]) -> Request:
 
     unknown = [name for name in request.policies if name not in policies()]
     if unknown:
-        raise SettingError(f"no policy {', '.join(unknown)}; there are {', '.join(policies())}")
+        raise SettingError(f"there is no policy {', '.join(unknown)}; choose from {', '.join(policies())}")
     return request
 
 
 def backtest(
     monitor: Monitor, values: Mapping[str, Any], *, progress: Progress = silent, job: str | None = None
 ) -> Mapping[str, Any]:
-    """What came out, as `klda.evaluation.summary` sums it up; it is kept, too."""
+    """The results, as `klda.evaluation.summary` sums them up. They are saved too."""
     from klda.evaluation.backtest import run
     from klda.evaluation.result_cache import write_result
 
@@ -104,21 +104,21 @@ def backtest(
 
 
 def results(monitor: Monitor) -> list[Result]:
-    """The backtests that have ended, newest first."""
+    """The finished backtests, newest first."""
     found = (_result(path) for path in _folder(monitor).glob("*.json") if _NAME.fullmatch(path.stem))
     return sorted(found, key=lambda result: result.made, reverse=True)
 
 
 def result(monitor: Monitor, name: str) -> Result:
-    """One backtest that has ended."""
-    path = _folder(monitor) / f"{monitor.records.jobs.get(name).id}.json"  # an id that the records know, no path
+    """One finished backtest."""
+    path = _folder(monitor) / f"{monitor.records.jobs.get(name).id}.json"  # an id from the records, not from a request
     if not path.is_file():
-        raise DataError(f"backtest {name} has no results; see how its job ended")
+        raise DataError(f"backtest {name} has no results; its job says why")
     return _result(path)
 
 
 def sweep_backtests(monitor: Monitor) -> None:
-    """Removes the posts that backtests whose process was killed have left behind."""
+    """Deletes the posts that a killed backtest left behind."""
     for work in _folder(monitor).glob(".*"):
         if not is_worked_on(monitor, work.name.removeprefix(".")):
             shutil.rmtree(work, ignore_errors=True)
@@ -140,7 +140,7 @@ def _cases(monitor: Monitor, request: Request, work: Path) -> list[Task]:
 
     windows = closed(monitor)[-MOST_WINDOWS:]
     if len(windows) < 3:
-        raise DataError(f"a backtest needs three closed windows, monitor {monitor.name} has {len(windows)}; wait")
+        raise DataError(f"a backtest needs three closed windows; monitor {monitor.name} has {len(windows)}; wait")
     tests = min(request.tests, len(windows) - 2)
     settings = monitor.settings
     subject = Subject(monitor.name, settings.first_keywords(), subject=settings.subject)
@@ -162,7 +162,7 @@ def _cases(monitor: Monitor, request: Request, work: Path) -> list[Task]:
 
 
 def _corpus(monitor: Monitor, request: Request, windows: Sequence[Window], subject: Subject) -> Corpus:
-    """All posts that are known of these windows, or for a closed loop those of the unfiltered sample."""
+    """All stored posts of these windows, or for a closed loop those of the unfiltered sample."""
     from klda.monitor.training_data import Both
     from klda.policies.recommend import MIN_COUNT
     from klda.text.corpus import Corpus
@@ -171,18 +171,18 @@ def _corpus(monitor: Monitor, request: Request, windows: Sequence[Window], subje
     sample = store.read(windows, sample=True)
     posts = sample if request.loop == "closed" else Both(store.read(windows), sample)
     if request.loop == "closed" and not len(sample):
-        raise DataError("a closed loop is replayed on the unfiltered sample, and this monitor keeps none")
+        raise DataError("a closed loop needs an unfiltered sample, and this monitor has none; choose an open loop")
     text = replace(settings.text(), min_count=min(settings.text().min_count, MIN_COUNT))
     corpus = Corpus.from_posts(
         posts, subject.keywords, window=monitor.windowing, settings=text, adjacent=settings.adjacent
     )
     if request.loop == "closed" and len(corpus) < FEWEST_A_WINDOW * corpus.n_windows:
         raise DataError(
-            f"the unfiltered sample holds {len(corpus):,} posts with a first keyword in {corpus.n_windows} windows; a "
-            f"closed loop takes {FEWEST_A_WINDOW} a window; keep a larger sample"
+            f"the unfiltered sample has {len(corpus):,} posts with a first keyword in {corpus.n_windows} windows; a "
+            f"closed loop needs {FEWEST_A_WINDOW} a window; choose an open loop"
         )
     if corpus.n_windows < 3:
-        raise DataError("fewer than three windows hold posts; wait until there are more")
+        raise DataError("fewer than three windows have posts; wait for more")
     return corpus
 
 

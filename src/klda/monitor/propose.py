@@ -1,4 +1,4 @@
-"""Proposing: learn from the windows that have closed, and say which keywords to use in the next one, and why."""
+"""Makes a proposal: learns from the closed windows, and says which keywords to use in the next one, and why."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from klda.types import Estimate, KeywordSet, Progress, Window, silent
 def propose(
     monitor: Monitor, window: Window | None = None, *, progress: Progress = silent, job: str | None = None
 ) -> SavedProposal:
-    """The proposal for the window after this one (the last that has ended, unless said); it waits for a decision.
+    """The proposal for the window after this one. The default is the last window that has ended.
 
-    Windows that have ended are closed first, unless one is named.
+    Windows that have ended are closed first, unless a window is given. The proposal then waits for a decision.
 
-    job: the job that this is, where it has been recorded already.
+    job: the id of this job, if it is already recorded.
     """
     with recorded(monitor, "propose", progress, job=job) as (report, result):
         made = propose_within(monitor, window, report)
@@ -47,7 +47,7 @@ def propose(
 
 
 def propose_within(monitor: Monitor, window: Window | None, progress: Progress) -> SavedProposal:
-    """The same as part of other work."""
+    """The same, as a part of another job."""
     return _propose(monitor, window or _last_ended(monitor), progress)
 
 
@@ -84,7 +84,7 @@ def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposa
 
 
 def _policy(monitor: Monitor, last: Window) -> Policy:
-    """The policy of the settings; what all monitors have is passed on to those policies that have a use for it."""
+    """The policy of the settings. Common settings are passed on to policies that take them."""
     settings = monitor.settings
     common = {
         "novelty": settings.novelty,
@@ -103,7 +103,7 @@ def _policy(monitor: Monitor, last: Window) -> Policy:
 
 
 def _not_for_its_platform(settings: MonitorSettings, keywords: KeywordSet) -> tuple[str, ...]:
-    """Why the platform could not take a list, as a flag; none where it can, and of an empty list, which has its own."""
+    """A flag if the platform could not take a list. An empty list has a flag of its own."""
     try:
         if keywords:
             check_rules(settings, keywords)
@@ -113,7 +113,7 @@ def _not_for_its_platform(settings: MonitorSettings, keywords: KeywordSet) -> tu
 
 
 def _vocabulary(policy: Policy) -> Vocabulary | None:
-    """The words of the model that a policy goes on from."""
+    """The words of the model that the policy continues."""
     earlier = policy.earlier if isinstance(policy, RecordedKLDA) else None
     return earlier.model.vocabulary_ if earlier else None
 
@@ -127,9 +127,10 @@ def _last_ended(monitor: Monitor) -> Window:
 
 
 def with_forecast(proposal: Proposal, learning: Learning) -> Proposal:
-    """The proposal with the posts that each keyword, and the next list as a whole, is expected to bring.
+    """The proposal with the expected posts of each keyword, and of the next list as a whole.
 
-    Without a sample, and where the policy has counted its posts already, it is left as it is.
+    Collected posts show a new keyword only beside an old one. The unfiltered sample shows it alone too. The policy
+    `klda` counts this way itself, so its proposals are returned unchanged. So are all proposals without a sample.
     """
     if learning.sample is None or not proposal.reasons or proposal.choices is not None:
         return proposal

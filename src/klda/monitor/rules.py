@@ -1,4 +1,4 @@
-"""The keywords of a monitor as rules that its platform takes, and lists that it could not take."""
+"""The keywords of a monitor as rules of its platform, and the list that its source uses now."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from klda.streams.platform_rules import PLATFORMS, Platform, Rules, hashtags, pl
 from klda.types import KeywordSet
 
 _PLATFORM: dict[str, Platform] = {"jetstream": "bluesky", "mastodon": "mastodon", "x": "x-v2"}
+TAKEN, REFUSED = "filter", "filter refused"
+"""Names of the actions in the audit log."""
 
 
 def rules(monitor: Monitor, platform: Platform | None = None, proposal: str | None = None) -> Rules:
-    """The active list as rules, or with a proposal the step from the active list to the proposed one."""
+    """The active list as rules. With a proposal: the change from the active list to the proposed one."""
     chosen = platform or _PLATFORM.get(monitor.settings.source["kind"])
     if chosen is None:
         raise SettingError(f"monitor {monitor.name} has no platform of its own; choose one of {', '.join(PLATFORMS)}")
@@ -24,7 +26,7 @@ def rules(monitor: Monitor, platform: Platform | None = None, proposal: str | No
 
 
 def check_rules(settings: MonitorSettings, keywords: KeywordSet) -> None:
-    """Refuses a list that the platform could not take; where everything arrives and the filter is ours, none."""
+    """Refuses a list that the platform could not take. A source that delivers everything takes any list."""
     source = settings.source_table()
     if source["kind"] == "x":
         platform_rules(keywords, "x-v2", adjacent=source["adjacent"])
@@ -32,12 +34,8 @@ def check_rules(settings: MonitorSettings, keywords: KeywordSet) -> None:
         hashtags(keywords)
 
 
-TAKEN, REFUSED = "filter", "filter refused"
-"""What the audit log calls it."""
-
-
 def followed(monitor: Monitor) -> KeywordSet:
-    """The list that the source took last, the first one if no other: what a new run can begin with in any case."""
+    """The last list that the source accepted, or the first list. A new run can always start with it."""
     known = {span.keyword.text: span.keyword for span in monitor.records.keywords.spans()}
     taken = monitor.records.journal.entries(1, action=TAKEN)
     texts = taken[0].detail["keywords"] if taken else monitor.settings.keywords
@@ -46,7 +44,7 @@ def followed(monitor: Monitor) -> KeywordSet:
 
 
 def refusal(monitor: Monitor) -> str | None:
-    """Why the source does not follow the active list; None where it does, or has not been asked yet."""
+    """Why the source does not use the active list. None if it does, or was not asked yet."""
     active, journal = list(monitor.records.keywords.active().texts), monitor.records.journal
     refused, taken = journal.entries(1, action=REFUSED), journal.entries(1, action=TAKEN)
     if not refused or refused[0].detail["keywords"] != active or (taken and taken[0].detail["keywords"] == active):

@@ -1,6 +1,6 @@
-"""The choices behind a proposal, kept beside it: one safetensors file each, its header holds the rest as JSON.
+"""Saves the choices behind a proposal, for the dial and for what-if.
 
-Nothing in such a file can run code. It holds words and numbers, no posts.
+Each is one safetensors file with JSON in its header. No code in it can run. It has words and numbers, no posts.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from klda.types import Estimate, Keyword, KeywordSet, silent
 
 VERSION = 4
 KEPT = 12
-"""Proposals whose choices are kept; older ones are decided long since."""
+"""Number of proposals whose choices are kept. Older ones are decided."""
 
 
 def choices_of(proposal: Proposal, known: Learning, settings: MonitorSettings) -> Choices | None:
-    """What a proposal was chosen from, with topics; None where nothing can be weighed.
+    """The choices behind a proposal, with topics. None if nothing can be weighed.
 
-    Another policy than `klda` leaves no choices; what its candidates would bring is then weighed as `klda` does.
+    Other policies than `klda` leave no choices. Their candidates are then weighed as `klda` does.
     """
     if proposal.choices is not None:
         return proposal.choices
@@ -49,13 +49,13 @@ def choices_of(proposal: Proposal, known: Learning, settings: MonitorSettings) -
     predict = partial(KLDAPolicy().predicted, generator=np.random.default_rng(settings.seed), progress=silent)
     try:
         found = advise(situation, predict=predict).choices
-    except DataError:  # the proposal stands without a what-if
+    except DataError:  # the proposal stands without what-if
         return None
     return None if found is None else replace(found, is_own=False)
 
 
 def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choices:
-    """The choices behind a proposal, which look further words up in the stored posts that it was made from."""
+    """The choices behind a proposal, which can also look up further words in its stored posts."""
 
     def ask(words: KeywordSet) -> Choices:
         assert proposal.window is not None
@@ -73,7 +73,7 @@ def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choice
 
 
 def _situation(proposal: Proposal, known: Learning, settings: MonitorSettings, candidates: KeywordSet) -> Situation:
-    """What the policy `klda` would know, choosing among these candidates alone."""
+    """What the policy `klda` would know, with these candidates only."""
     return Situation(
         history=known.corpus,
         current=proposal.current,
@@ -88,7 +88,7 @@ def _situation(proposal: Proposal, known: Learning, settings: MonitorSettings, c
 
 
 def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:
-    """Keeps the choices behind a proposal, whole or not at all, and lets the oldest go."""
+    """Saves the choices behind a proposal, and deletes the oldest ones. The file is written whole or not at all."""
     folder = _folder(monitor)
     folder.mkdir(exist_ok=True)
     path = path_of(monitor, proposal)
@@ -102,15 +102,15 @@ def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:
 
 
 def load_choices(monitor: Monitor, proposal: str) -> Choices:
-    """The choices behind a proposal; a DataError where none are kept."""
-    path = path_of(monitor, monitor.records.proposals.get(proposal).id)  # what the records know, not what was said
+    """The choices behind a proposal. DataError if they are no longer kept."""
+    path = path_of(monitor, monitor.records.proposals.get(proposal).id)  # an id from the records, not from a request
     if not path.is_file():
-        raise DataError(f"what proposal {proposal} was chosen from is not kept any more; make a new one")
+        raise DataError(f"the choices behind proposal {proposal} are no longer kept; make a new proposal")
     return read_choices(path)
 
 
 def with_choices(monitor: Monitor, saved: SavedProposal) -> Proposal:
-    """A saved proposal with what it was chosen from, as far as that is kept."""
+    """A saved proposal with its choices, if they are kept."""
     try:
         return replace(saved.proposal, choices=load_choices(monitor, saved.id))
     except KldaError:
@@ -124,14 +124,14 @@ def read_choices(path: Path) -> Choices:
             facts = json.loads((file.metadata() or {})["klda"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
         if facts["version"] != VERSION:
-            raise FormatError(f"{path}: choices of version {facts['version']}, this klda reads {VERSION}")
+            raise FormatError(f"{path}: written by another version of klda; make the proposal again")
         return _choices(arrays, facts)
     except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"{path}: not what klda wrote ({error}); make the proposal again") from error
+        raise FormatError(f"{path}: damaged ({error}); make the proposal again") from error
 
 
 def path_of(monitor: Monitor, proposal: str) -> Path:
-    """Where the choices behind a proposal lie; the id is one that the records know."""
+    """The path of the choices behind a proposal. The id must be known to the records."""
     return _folder(monitor) / f"{proposal}.safetensors"
 
 

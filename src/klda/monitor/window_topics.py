@@ -1,7 +1,7 @@
-"""What recent windows were about: topics over the posts of several windows, with shares that compare and examples.
+"""The topics of recent windows, with their share of each window and with examples.
 
-Worked out when a window closes, or when somebody asks; pages read what was found. A sample of each window is enough:
-shares and first words of a handful of topics settle long before the posts of a large window are through.
+They are learned when a window closes, or on request. Pages show the saved result. A sample of each window is enough:
+the shares and first words of six topics settle with a few thousand posts.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ MOST_WINDOWS = 12
 MOST_POSTS = 1_200
 """Posts drawn from each window."""
 MOST_LEARNT = 5_000
-"""Posts that the model is trained on; the others are only read."""
+"""Posts that the model is trained on. Topics of the others are inferred."""
 FEWEST_POSTS = 30
-"""Fewer posts than this have no topics worth showing."""
+"""With fewer posts, topics are not worth showing."""
 N_EXAMPLES = 3
-_FEWEST_WORDS = 5  # of an example: shorter posts are about nothing
+_FEWEST_WORDS = 5  # of an example: shorter posts say too little
 
 
 def learn_topics(
     monitor: Monitor, window: Window | None = None, *, progress: Progress = silent, job: str | None = None
 ) -> WindowTopics:
-    """The topics of a window (the newest that holds posts, unless said) and of those before it; they are kept, too.
+    """The topics of a window and of those before it. They are saved too. The default is the newest window with posts.
 
-    job: the job that this is, where it has been recorded already.
+    job: the id of this job, if it is already recorded.
     """
     with recorded(monitor, "topics", progress, job=job) as (report, result):
         posts = _totals(monitor)
@@ -61,13 +61,13 @@ def learn_topics(
 
 
 def topics_over_time(corpus: Corpus, *, seed: int, made: datetime) -> WindowTopics:
-    """Topics over all posts of a corpus, with their share of each window and examples from the last.
+    """The topics of all posts of a corpus, with their share of each window, and examples from the last one.
 
-    They are those of KLDA, given the keywords that posts carry, on average over the keywords.
+    The topics come from KLDA, averaged over the keywords of the posts.
     """
     documents = corpus.documents
     if len(documents) < FEWEST_POSTS:
-        raise DataError(f"{len(documents)} posts are too few to speak of topics; wait for {FEWEST_POSTS}")
+        raise DataError(f"{len(documents)} posts are too few for topics; wait for {FEWEST_POSTS}")
     generator = np.random.default_rng(seed)
     learnt = np.sort(generator.permutation(len(documents))[:MOST_LEARNT])
     model = train_model(corpus.take(learnt), n_topics=N_TOPICS, iterations=ITERATIONS, n_words=N_WORDS, seed=seed)
@@ -85,20 +85,20 @@ def topics_over_time(corpus: Corpus, *, seed: int, made: datetime) -> WindowTopi
 
 
 def _totals(monitor: Monitor) -> dict[datetime, int]:
-    """Posts of each window so far, by its start."""
+    """The number of posts in each window, by its start."""
     points = monitor.records.volume.series("window", until=horizon(monitor), keywords=[ALL])
     return {point.start: point.posts for point in points}
 
 
 def _newest(monitor: Monitor, posts: dict[datetime, int]) -> Window:
     if not posts:
-        raise DataError(f"monitor {monitor.name}: nothing has been collected yet, so there are no topics")
+        raise DataError(f"monitor {monitor.name}: there are no posts yet, so there are no topics")
     return monitor.windowing.holding(max(posts))
 
 
 @dataclass(frozen=True)
 class _Held:
-    """Posts that were drawn, to be read more than once."""
+    """Drawn posts, which can be read more than once."""
 
     drawn: Sequence[pa.RecordBatch]
 
@@ -123,14 +123,14 @@ def _sampled(monitor: Monitor, windows: Sequence[datetime], posts: dict[datetime
 
 
 def _shares(documents: Documents, weights: Floats, n_windows: int) -> Floats:
-    """The mean weight of each topic in each window; nothing where a window has no post. # (T, K)"""
+    """The mean weight of each topic in each window, 0 for a window without posts. # (T, K)"""
     counts = np.bincount(documents.window, minlength=n_windows)  # (T,)
     sums = np.stack([np.bincount(documents.window, column, n_windows) for column in weights.T], axis=1)  # (T, K)
     return np.asarray(sums / np.maximum(counts, 1)[:, None])
 
 
 def _words(corpus: Corpus, found: Expected) -> list[tuple[str, ...]]:
-    """The words that set each topic apart; keywords are left out, as every post has them."""
+    """The words that distinguish each topic, without keywords, because every post has one."""
     topics = topics_of(found, corpus, np.zeros(len(corpus), dtype=np.int64), 1)
     posts = np.bincount(corpus.observed.values, minlength=len(corpus.candidates)).astype(np.float64)  # (Q,)
     _, words = topics.of_list(np.ones(1), posts)
@@ -139,7 +139,7 @@ def _words(corpus: Corpus, found: Expected) -> list[tuple[str, ...]]:
 
 
 def _examples(corpus: Corpus, documents: Documents, weight: Floats) -> tuple[TopicExample, ...]:
-    """Posts of the last window that are most about a topic, each text once, no reposts."""
+    """The posts of the last window with the most of a topic: each text once, no reposts."""
     fit = np.where((documents.window == corpus.n_windows - 1) & (documents.lengths >= _FEWEST_WORDS), weight, -1.0)
     best = np.argsort(-fit, kind="stable")[: 10 * N_EXAMPLES]
     best = best[fit[best] > 0]

@@ -17,6 +17,8 @@ THREAD_SWING, WORD_SWING, SUBJECT_SWING = 1.2, 0.9, 0.25
 """How far, in logarithms, threads, words and subjects rise above and fall below their usual share."""
 BREAKING_WEIGHT = 6.0
 """What a story that broke comes to weigh, in ordinary threads."""
+FAITHFUL = 0.7
+"""The share of an author's posts that are on the author's own subject."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,6 @@ def _height(wave: Floats, week: int) -> Floats:
     period, phase = wave
     height: Floats = np.sin(2 * np.pi * (week / period + phase))
     return height
-
-
-FAITHFUL = 0.7
-"""The share of an author's posts that are on the author's own subject."""
 
 
 @dataclass(frozen=True)

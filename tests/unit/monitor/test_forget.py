@@ -45,7 +45,7 @@ def test_nothing_is_left_of_a_monitor_and_others_are_as_they_were(make: Make, tm
     left.close()
     with opened(home, "other") as kept:
         assert kept.records.keywords.active().texts == ("x",)
-    with pytest.raises(InputError, match="has a monitor 'health' already"), make(storage=storage):
+    with pytest.raises(InputError, match="already has a monitor 'health'"), make(storage=storage):
         pass
 
 

@@ -45,7 +45,7 @@ def test_settings_are_the_same_after_a_round_trip_through_toml() -> None:
         ({"budget": {"max_post": 3}}, "budget.max_post: there is no such setting"),
         ({"budget": {"required": ["a"], "forbidden": ["a"]}}, "both required and forbidden"),
         ({"retention": "long"}, "retention: "),
-        ({"colour": "red"}, "colour: there is no such setting; there are subject"),
+        ({"colour": "red"}, "colour: there is no such setting; choose one of subject"),
         ({"candidates": {"sources": ["tea leaves"]}}, r"candidates\.sources\.0"),
     ],
 )
@@ -60,7 +60,7 @@ def test_a_missing_setting_is_named() -> None:
 
 
 def test_a_misspelt_setting_is_named_before_the_one_it_was_meant_to_be() -> None:
-    with pytest.raises(SettingError, match="keyword: there is no such setting; there are subject, keywords"):
+    with pytest.raises(SettingError, match="keyword: there is no such setting; choose one of subject, keywords"):
         MonitorSettings.of({"subject": "health", "keyword": ["a"], "source": "jetstream"})
 
 
@@ -113,7 +113,7 @@ def test_a_secret_of_the_object_storage_must_come_from_the_environment() -> None
         options = {"aws_secret_access_key": value, "aws_region": "eu-central-1"}
         return {"subject": "s", "keywords": ["k"], "source": "jetstream", "storage": {"options": options}}
 
-    with pytest.raises(SettingError, match="aws_secret_access_key must not lie in a file") as failure:
+    with pytest.raises(SettingError, match="aws_secret_access_key must not be in a file") as failure:
         MonitorSettings.of(storage("hush-hush"))
     assert "hush-hush" not in str(failure.value)
     settings = MonitorSettings.of(storage("env:MY_SECRET"))

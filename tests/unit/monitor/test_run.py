@@ -26,7 +26,7 @@ def test_a_turn_ends_with_what_to_type(make: Make) -> None:
         saved = monitor.records.proposals.waiting()
         assert saved is not None
         assert told[-3:] == [
-            f"Proposal {saved.id} is flagged and waits for your approval. The replay stands still until then.",
+            f"Proposal {saved.id} is flagged and waits for your approval. The replay waits until then.",
             "  to see it:     klda monitor show health",
             f"  to approve it: klda monitor approve health {saved.id}",
         ]
@@ -50,4 +50,4 @@ def test_a_flagged_proposal_of_an_automatic_monitor_waits_while_it_goes_on(make:
         name = waiting(monitor, "the list has drifted")
         tell_waiting(monitor, told.append)
         flagged = f"Proposal {name} is flagged and waits for your approval."
-        assert told[0] == f"{flagged} Collecting goes on with the current keywords."
+        assert told[0] == f"{flagged} Collecting continues with the current keywords."

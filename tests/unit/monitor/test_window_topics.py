@@ -45,7 +45,7 @@ def test_the_same_seed_finds_the_same_topics(monitor: Monitor) -> None:
 
 
 def test_few_posts_have_no_topics(monitor: Monitor) -> None:
-    with pytest.raises(DataError, match="nothing has been collected yet"):
+    with pytest.raises(DataError, match="there are no posts yet"):
         learn_topics(monitor)
     asyncio.run(Collector(monitor, Scripted(received(row("a"), row("b")))).run(asyncio.Event()))
     with pytest.raises(DataError, match="too few"):

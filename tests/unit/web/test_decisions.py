@@ -161,7 +161,7 @@ def test_a_form_says_what_is_wrong_field_by_field(browser: Browser, content: byt
     assert 'id="error-window"' in browser.post(f"/upload/{name}", wide).text
     unheard = browser.post(f"/upload/{name}", wide | {"window": "7d", "keywords": "qwertzuiop"}).text
     assert 'id="error-keywords"' in unheard
-    assert "no post of the file carries any of these keywords" in unheard.lower()
+    assert "no post of the file has any of these keywords" in unheard.lower()
     taken = browser.post(f"/api/v1/uploads/{name}/monitor", json={"name": "health", "subject": "x", "keywords": ["a"]})
     assert taken.json()["fields"] == {"name": "a monitor of this name is there already"}
 
