@@ -1,4 +1,4 @@
-"""The studio as an application: `create_app` puts the parts together."""
+"""The studio as a web application: `create_app` connects its parts."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ RESOURCES = {
     "backtests": backtest_resources.router,
     "uploads": upload_resources.router,
 }
-"""By the name under which the API documents them; all lie under /api/v1."""
+"""Routers by their name in the documents of the API. All are below /api/v1."""
 
 _SWEPT_EVERY = 3600.0
 
 ABOUT = """Everything that the pages of the studio do, for programs.
 
-Send a token as `Authorization: Bearer …`. On the studio's own machine, where no token is asked for, requests that
-change something take the header `X-CSRF-Token` with what `GET /api/v1/session` answers, and the cookie that comes with
-it.
-Errors are problems as RFC 9457 describes them."""
+Send a token as `Authorization: Bearer …`. A studio on your own machine may need none. Then `GET /api/v1/session`
+returns another token and a cookie. Requests that change something send both: the token as header `X-CSRF-Token`, and
+the cookie.
+Errors are problems as in RFC 9457."""
 
 
 def create_app(settings: StudioSettings) -> FastAPI:
-    """The studio over the monitors of a home, ready to be served."""
+    """The studio over the monitors in a home folder, ready to be served."""
     studio = Studio(settings)
 
     @asynccontextmanager
@@ -69,7 +69,7 @@ def create_app(settings: StudioSettings) -> FastAPI:
         version=version("klda"),
         description=ABOUT,
         openapi_url="/api/v1/openapi.json",
-        docs_url=None,  # these pages would load scripts from elsewhere; /api is ours
+        docs_url=None,  # these pages would load scripts from other sites; /api is our own page
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
@@ -90,8 +90,8 @@ def create_app(settings: StudioSettings) -> FastAPI:
 
 
 async def _sweep_uploads(home: Path) -> None:
-    """Deletes files that were handed in and never used, for as long as the studio runs."""
+    """Deletes uploads that nobody uses, while the studio runs."""
     while True:
-        with suppress(OSError):  # somebody else removed it in this moment
+        with suppress(OSError):  # another process has just deleted it
             await run_in_threadpool(sweep, home)
         await asyncio.sleep(_SWEPT_EVERY)

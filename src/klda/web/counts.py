@@ -1,4 +1,4 @@
-"""Counts as they grow, sent to whoever watches. All watchers of a monitor share one look at its counts."""
+"""Numbers about monitors: live counters on pages, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from klda.store.sql.job_records import OPEN
 from klda.web.studio import Studio
 
 EVERY = 2.0
-"""Seconds between two looks."""
+"""Seconds between two looks at the counts. All watchers of a monitor share one look."""
 MOST_WATCHERS = 200
-_STEP = 0.5  # seconds in which a watcher notices that the studio ends
+_STEP = 0.5  # seconds until a watcher notices that the studio shuts down
 
 
 class Live:
-    """The newest counts of each monitor, looked up at most every `EVERY` seconds."""
+    """The newest counts of each monitor, read at most every `EVERY` seconds."""
 
     def __init__(self) -> None:
         self.watchers = 0
         self.over = False
-        """Whether the studio ends: those who listen would keep it from doing so."""
+        """Whether the studio is shutting down. Watchers then leave, because they would keep it from ending."""
         self._seen: dict[str, tuple[float, dict[str, Any]]] = {}
 
     async def counts(self, monitor: Monitor) -> dict[str, Any]:
-        """What the page shows of a monitor that changes by itself."""
+        """The changing numbers on the page of a monitor."""
         known = self._seen.get(monitor.name)
         if known is not None and time.monotonic() - known[0] < EVERY:
             return known[1]
@@ -50,7 +50,7 @@ class Live:
         return counts
 
     async def pause(self, seconds: float) -> None:
-        """Waits so long, or until the studio ends."""
+        """Waits for some seconds, or until the studio shuts down."""
         until = time.monotonic() + seconds
         while not self.over and time.monotonic() < until:
             await asyncio.sleep(_STEP)
@@ -68,7 +68,7 @@ class Live:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Counts somebody who watches, for as long as the block lasts."""
+        """Counts a watcher during the block."""
         self.watchers += 1
         try:
             yield
@@ -79,32 +79,32 @@ class Live:
 async def _hub(request: Request) -> Live:
     hub: Live = request.app.state.live
     if hub.watchers >= MOST_WATCHERS:
-        raise HTTPException(503, "too many watch already; reload later")
+        raise HTTPException(503, "too many people watch already; reload later")
     return hub
 
 
 Hub = Annotated[Live, Depends(_hub)]
-"""Who keeps count of those who watch; a dependency, as an answer that has begun cannot be a refusal any more."""
+"""The live counts, or HTTP 503 if too many watch. It is a dependency, because a started answer cannot be refused."""
 
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.5, 10.0)
 
 
 class Metrics:
-    """The registry of one studio."""
+    """The metrics of one studio."""
 
     def __init__(self, studio: Studio) -> None:
         self.registry = CollectorRegistry()
         labels = ["method", "route"]
         self.requests = Counter("klda_requests", "Requests answered.", [*labels, "status"], registry=self.registry)
         self.seconds = Histogram(
-            "klda_request_seconds", "Until an answer began.", labels, registry=self.registry, buckets=BUCKETS
+            "klda_request_seconds", "Time until an answer starts.", labels, registry=self.registry, buckets=BUCKETS
         )
         self.registry.register(_Monitors(studio))
 
 
 class Counted:
-    """An ASGI application around another one that counts its answers."""
+    """ASGI middleware that counts answers and measures their time."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app, self.metrics = app, metrics
@@ -118,7 +118,7 @@ class Counted:
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                route = getattr(scope.get("route"), "path", "unknown")  # never the path itself: anybody can invent one
+                route = getattr(scope.get("route"), "path", "unknown")  # not the path: strangers could invent many
                 method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "PUT", "DELETE") else "other"
                 self.metrics.requests.labels(method, route, str(message["status"])).inc()
                 self.metrics.seconds.labels(method, route).observe(time.perf_counter() - began)
@@ -128,23 +128,23 @@ class Counted:
 
 
 class _Monitors(Collector):
-    """Looks at the monitors when it is asked."""
+    """Reads the state of all monitors when Prometheus asks."""
 
     def __init__(self, studio: Studio) -> None:
         self._studio = studio
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the monitors are not looked at before somebody asks."""
+        """Nothing, so that no monitor is read when the collector is registered."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """How each monitor stands."""
+        """The state of each monitor."""
         posts = GaugeMetricFamily("klda_posts", "Posts collected.", labels=["monitor"])
         window = GaugeMetricFamily("klda_window_posts", "Posts of the newest window.", labels=["monitor"])
         running = GaugeMetricFamily("klda_running", "Whether a process collects.", labels=["monitor"])
         waiting = GaugeMetricFamily("klda_waiting_proposals", "Proposals that wait.", labels=["monitor"])
         jobs = GaugeMetricFamily("klda_open_jobs", "Jobs that have not ended.", labels=["monitor"])
-        failed = GaugeMetricFamily("klda_failed_jobs", "Failed ones of the newest 100 jobs.", labels=["monitor"])
+        failed = GaugeMetricFamily("klda_failed_jobs", "Failed jobs of the newest 100.", labels=["monitor"])
         refused = GaugeMetricFamily("klda_refused", "Whether the source refuses the keywords.", labels=["monitor"])
         down = GaugeMetricFamily("klda_unreadable", "Whether settings or records cannot be read.", labels=["monitor"])
         for found in self._studio.each(_facts):
@@ -165,7 +165,7 @@ class _Monitors(Collector):
 
 
 def _facts(monitor: Monitor) -> tuple[str, Now, list[Job], bool, bool]:
-    """Its name, its counts, its newest jobs, whether a proposal waits, and whether its source refuses the keywords."""
+    """Name, counts, newest jobs, whether a proposal waits, and whether the source refuses the keywords."""
     records = monitor.records
     waits, refuses = records.proposals.waiting_id() is not None, refusal(monitor) is not None
     return monitor.name, now(monitor), records.jobs.newest(100), waits, refuses

@@ -1,10 +1,10 @@
-"""The door: every request passes here before anything else looks at it, and no page can forget it.
+"""Checks every request before any page sees it, so that no page can forget a check.
 
-1. The header `Host` must name this studio: a name that an attacker made to lead here (DNS rebinding) is refused.
-2. A client that asks too often waits; a body that is too large is not read.
-3. Whoever comes from another machine shows a token, as a header or by the session that the login page gave for it.
-4. Requests that change something come from the studio's own pages (`Origin`) and carry the token of their session.
-   A request with a token in its header needs neither: a browser never sends that header by itself.
+1. The header `Host` must name this studio. An attacker can make another name lead here (DNS rebinding).
+2. A client that asks too often has to wait. A body that is too large is not read.
+3. Requests from another machine need a token, in a header or by the session that the login page gives for it.
+4. Requests that change something must come from the studio's own pages (`Origin`) with the token of their session.
+   A request with a token in its header needs neither, because a browser never sends that header by itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_CLIENTS = 10_000
 
 @dataclass
 class RateLimit:
-    """Requests that each client may make: `rate` a second in the long run, `burst` at once.
+    """Requests that each client may make: `rate` per second on average, `burst` at once.
 
     >>> limit = RateLimit(rate=1.0, burst=2, clock=lambda: 0.0)
     >>> [limit.wait("ann"), limit.wait("ann"), limit.wait("ann"), limit.wait("bob")]
@@ -45,7 +45,7 @@ class RateLimit:
     _buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def wait(self, client: str) -> float:
-        """Takes one request; 0 where it may pass, otherwise the seconds until the next one may."""
+        """Seconds until the next request may pass, 0 if this one passes. Counts the request."""
         left, now = self._left(client)
         passes = left >= 1
         self._buckets[client] = (left - 1 if passes else left, now)
@@ -55,7 +55,7 @@ class RateLimit:
         return 0.0 if passes else (1 - left) / self.rate
 
     def ahead(self, client: str) -> float:
-        """What `wait` would say, without taking a request."""
+        """The same, without counting a request."""
         left, _ = self._left(client)
         return 0.0 if left >= 1 else (1 - left) / self.rate
 
@@ -67,23 +67,23 @@ class RateLimit:
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/login", "/healthz")
-"""What is shown before anybody came in, besides static files."""
+"""Pages that need no token, besides static files."""
 UPLOADS = "/api/v1/uploads"
-"""Where files are sent to; everything else takes small bodies."""
+"""Address for uploads. All other requests have small bodies."""
 CSRF_HEADER = "x-csrf-token"
 CSRF_FIELD = "csrf"
 _FORM = "application/x-www-form-urlencoded"
 
 
 class Refused(HTTPException):
-    """A request that does not get in."""
+    """A request that is refused."""
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
         super().__init__(status, detail, headers)
 
 
 class Guard:
-    """An ASGI application around another one."""
+    """ASGI middleware that checks every request."""
 
     def __init__(self, app: ASGIApp, settings: StudioSettings, sessions: Sessions) -> None:
         self.app, self.settings, self.sessions = app, settings, sessions
@@ -94,7 +94,7 @@ class Guard:
         self._logins = RateLimit(settings.logins_per_minute / 60, settings.logins_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets a request through, or answers it."""
+        """Passes a request on, or refuses it."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
@@ -110,7 +110,7 @@ class Guard:
         await self.app(scope, receive, outgoing)
 
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Receive, Session, bool]:
-        """The rest of the request, its session, and whether that is new; `Refused` where it does not get in."""
+        """The rest of the request, its session, and whether the session is new. Raises `Refused` if a check fails."""
         headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
         if headers.get("host", "").lower() not in self._hosts:
             raise Refused(421, "this name does not belong to the studio; use the address that `klda serve` printed")
@@ -127,7 +127,7 @@ class Guard:
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state.update(identity=identity, session=session, csrf=self.sessions.csrf(session))
         if identity is None and path not in OPEN and not path.startswith("/static/"):
-            raise Refused(401, "come in with a token first", **{"WWW-Authenticate": "Bearer"})
+            raise Refused(401, "log in with a token first", **{"WWW-Authenticate": "Bearer"})
         receive = self._bounded(headers, path, receive)
         if method not in SAFE and bearer is None:
             receive = await self._own_request(headers, session, found is not None, receive)
@@ -137,7 +137,7 @@ class Guard:
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
             return None
-        _wait(self._logins.ahead(_client(scope)))  # who guesses is not told any more whether a guess was right
+        _wait(self._logins.ahead(_client(scope)))  # after too many guesses, even a right token is not confirmed
         name = whose(self.settings.tokens, token.strip())
         if name is None:
             self._limit_login(scope)
@@ -155,7 +155,7 @@ class Guard:
         _wait(self._logins.wait(_client(scope)))
 
     def _bounded(self, headers: Headers, path: str, receive: Receive) -> Receive:
-        """The body, which breaks off when it grows over what it may have."""
+        """The body, with an error as soon as it is too large."""
         most = self.settings.max_upload if path == UPLOADS else self.settings.max_body
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > most:
@@ -163,14 +163,14 @@ class Guard:
         return _up_to(most, receive)
 
     async def _own_request(self, headers: Headers, session: Session, known: bool, receive: Receive) -> Receive:
-        """Makes sure that one of our pages sent the request; returns what is left to read of it."""
+        """The unread body, after a check that one of our own pages sent the request."""
         token = headers.get(CSRF_HEADER)
         if token is None and headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
-            body = await _whole(_up_to(self.settings.max_body, receive))  # it is held, so it may not be a file
+            body = await _whole(_up_to(self.settings.max_body, receive))  # held in memory, so it must be small
             fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
             token, receive = fields.get(CSRF_FIELD, [""])[0], _again(body)
         if not known or token is None or not self.sessions.is_csrf(session, token):
-            raise Refused(403, "the page is out of date or the request was forged; open the page anew and try again")
+            raise Refused(403, "the page is out of date, or the request was forged; reload the page and try again")
         return receive
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, refusal: Refused) -> None:
@@ -189,7 +189,10 @@ def _wait(seconds: float) -> None:
 
 
 def _is_visit(headers: Headers, method: str) -> bool:
-    """Whether somebody follows a link, which may stand anywhere; others may load no picture or script from here."""
+    """Whether somebody followed a link, which any site may show.
+
+    Other sites may not load pictures or scripts from here.
+    """
     return (
         method in SAFE and headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     )
@@ -271,6 +274,9 @@ def _with_cookie(send: Send, session: Session, *, secure: bool) -> Send:
 
 
 def cookie(session: Session, *, secure: bool, life: int = LIFE) -> str:
-    """The header that hands out a session: scripts cannot read it, and other sites cannot have it sent."""
+    """The header that sets the session cookie.
+
+    Scripts cannot read it, and other sites cannot make a browser send it.
+    """
     text = f"{COOKIE}={session.text}; Path=/; Max-Age={life}; HttpOnly; SameSite=Strict"
     return text + ("; Secure" if secure else "")

@@ -1,4 +1,4 @@
-"""What all pictures of the studio share."""
+"""Charts on pages of the studio, as Vega-Lite in plain data, with the look of the reports."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from klda.store.sql.volume_records import Period
 
 OTHERS = "other keywords"
 SPARSE = {"grid": False, "labelAngle": 0, "labelOverlap": True, "labelSeparation": 8}
-"""An axis of times: labels that would touch are left out."""
+"""A time axis without labels that would overlap."""
 
 
 def framed(spec: Mapping[str, Any], *, describe: str, height: int) -> Spec:
-    """A picture as wide as its container, with the text that screen readers say for it."""
+    """A chart as wide as its container, with a description for screen readers."""
     return {**_frame(), **spec, "height": height, "description": describe}
 
 
 def colour(field: str, names: Sequence[str], *, rest: str | None = None) -> dict[str, Any]:
-    """The encoding that gives each name a colour of its own, and grey to the rest."""
+    """The encoding that gives each name a colour, and grey to the rest."""
     domain = [*names, *([rest] if rest else [])]
     shades = [*CATEGORIES[: len(names)], *([LIGHT["past"]] if rest else [])]
     legend = {"symbolType": "square"}
@@ -37,27 +37,27 @@ def colour(field: str, names: Sequence[str], *, rest: str | None = None) -> dict
 
 
 def window_axis(labels: Sequence[str]) -> dict[str, Any]:
-    """The encoding that sets windows side by side, in this order."""
+    """The encoding that shows windows side by side, in this order."""
     scale = {"domain": list(labels), "paddingInner": 0.18}
     return {"field": "label", "type": "ordinal", "title": None, "scale": scale, "axis": SPARSE}
 
 
 @cache
 def _frame() -> Spec:
-    """Width, margins and typography, as reports have them."""
+    """Width, margins and typography of the reports."""
     whole = finished(alt.Chart(alt.InlineData(values=[])).mark_bar(), describe="", height=1)
     return {name: part for name, part in whole.items() if name not in ("data", "mark", "description", "height")}
 
 
 VOLUME_HEIGHT = 280
 SHORT = "format(datum.value, '~s')"
-"""Each number by itself: an axis that is given a format would write 0k."""
+"""Formats each number alone, because an axis format would write 0k."""
 
 
 def volume(points: Sequence[FlowPoint], period: Period, zone: str) -> Spec:
-    """Stacked bars whose height is the number of distinct posts; the largest keywords have a colour of their own.
+    """Stacked bars with the number of distinct posts. The largest keywords have a colour of their own.
 
-    Windows are named in the zone in which they begin, days in UTC, hours in the reader's zone.
+    Windows are named in the zone in which they begin, days in UTC, and hours in the reader's zone.
     """
     sums: Counter[str] = Counter()
     for point in points:
@@ -127,12 +127,12 @@ TOPICS_HEIGHT = 280
 
 
 def name_of(topic: TopicOverTime) -> str:
-    """A topic as a legend calls it."""
+    """The name of a topic in a legend."""
     return ", ".join(topic.words[:2])
 
 
 def topics_over_time(found: WindowTopics, zone: str) -> Spec:
-    """Bars that each hold all posts of a window, cut by topic in the order of the last window."""
+    """One bar for each window, divided by topic, in the order of the last window."""
     labels = window_labels(start.astimezone(ZoneInfo(zone)) for start in found.windows)
     names = [name_of(topic) for topic in found.topics]
     rows = [
@@ -167,11 +167,11 @@ def topics_over_time(found: WindowTopics, zone: str) -> Spec:
 
 ACTIVE, GONE = "active now", "gone"
 SHORTEST = 0.006
-"""Least length of a bar, as a share of the whole time: a keyword that has just come is seen, too."""
+"""The shortest bar, as a share of the whole time, so that a new keyword is visible."""
 
 
 def evolution(stories: Sequence[KeywordStory], now: datetime) -> Spec:
-    """A row for each keyword in the order in which they came; the newest are shown where there are many."""
+    """A row for each keyword, in the order in which they were added. If there are many, the newest are shown."""
     shown = stories[-MOST_ROWS:]
     ends = [max(span.ended or now, span.started) for story in shown for span in story.spans]
     least = SHORTEST * (max(ends, default=now) - min((s.started for story in shown for s in story.spans), default=now))
@@ -232,7 +232,7 @@ WITHIN, OUTSIDE = "within what was expected", "outside"
 
 
 def outcomes(found: Sequence[Outcome], zone: str) -> Spec:
-    """A dot for each keyword and window; on the line, exactly what was expected came."""
+    """A dot for each keyword and window. On the line, exactly the expected posts came."""
     rows = [
         {
             "keyword": outcome.keyword,

@@ -1,7 +1,7 @@
-"""Sessions: a signed cookie that says who came in, and the token against forged requests that belongs to it.
+"""Sessions: a signed cookie that says who logged in, and a token that protects its forms against forgery.
 
-Only sessions that were ended before their time are kept on the server. The key is made when the studio starts, so that
-a restart, after which other tokens may hold, ends all sessions.
+The server keeps only sessions that somebody ended early. The key is made when the studio starts. So a restart, after
+which other tokens may be valid, ends all sessions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LIFE = 7 * 24 * 3600
 
 @dataclass(frozen=True)
 class Session:
-    """A session that was checked: the cookie's text, and the identity behind it (none before anybody came in)."""
+    """A checked session: the text of the cookie, and the identity behind it (None before the login)."""
 
     text: str
     identity: str | None
@@ -40,15 +40,15 @@ class Sessions:
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     clock: Callable[[], float] = time.time
     _ended: dict[str, int] = field(default_factory=dict, repr=False)
-    """When those are over by themselves that somebody left; a copy of their cookie lets nobody in."""
+    """Ended sessions and their expiry, so that a copy of their cookie is useless."""
 
     def new(self, identity: str | None = None) -> Session:
-        """A fresh session."""
+        """A new session."""
         body = f"{secrets.token_hex(16)}.{int(self.clock()) + LIFE}.{(identity or '').encode().hex()}"
         return Session(f"{body}.{self._mac('session', body)}", identity)
 
     def read(self, text: str) -> Session | None:
-        """The session that a cookie holds; None where it was not made here, or is over."""
+        """The session in a cookie. None if it was not made here, or has expired."""
         body, _, mac = text.rpartition(".")
         if not body or not hmac.compare_digest(mac.encode(), self._mac("session", body).encode()):
             return None
@@ -58,18 +58,18 @@ class Sessions:
         return Session(text, bytes.fromhex(name).decode() or None)
 
     def end(self, session: Session) -> None:
-        """Lets a session hold no longer."""
+        """Ends a session."""
         now = self.clock()
         for text in [text for text, expires in self._ended.items() if expires < now]:
             del self._ended[text]
         self._ended[session.text] = int(session.text.split(".")[1])
 
     def csrf(self, session: Session) -> str:
-        """The token that forms and scripts of this session send along; another site cannot know it."""
+        """The token that forms and scripts of this session send. Another site cannot know it."""
         return self._mac("csrf", session.text)
 
     def is_csrf(self, session: Session, token: str) -> bool:
-        """Whether a token belongs to the session; takes as long whatever it says."""
+        """Whether a token belongs to the session, in constant time."""
         return hmac.compare_digest(token.encode(), self.csrf(session).encode())
 
     def _mac(self, purpose: str, text: str) -> str:
@@ -77,7 +77,7 @@ class Sessions:
 
 
 def whose(tokens: Mapping[str, str], given: str) -> str | None:
-    """The name that a token belongs to; all are compared, each in constant time.
+    """The name that a token belongs to. All tokens are compared, each in constant time.
 
     >>> whose({"ann": "0123456789abcdef"}, "0123456789abcdef"), whose({"ann": "0123456789abcdef"}, "guess")
     ('ann', None)

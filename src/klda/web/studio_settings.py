@@ -1,4 +1,4 @@
-"""How a studio is served: where its monitors are, who may come in, and what a request may cost."""
+"""How a studio is served: its home folder, who may log in, limits of requests, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True)
 class StudioSettings:
-    """What `create_app` needs to know.
+    """Settings for `create_app`.
 
     >>> sorted(StudioSettings(Path("monitors")).allowed_hosts)
     ['127.0.0.1:8650', '[::1]:8650', 'localhost:8650']
@@ -31,19 +31,19 @@ class StudioSettings:
     host: str = "127.0.0.1"
     port: int = PORT
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Secrets by the name of who has them; without any, everybody on this machine is let in."""
+    """Secrets by the name of their owner. Without any, everybody on this machine may use the studio."""
     hosts: tuple[str, ...] = ()
-    """Further names under which the studio is reached, as in `klda.example.org`; for when a proxy stands before it."""
+    """Further host names of the studio, such as `klda.example.org`, if it is behind a proxy."""
     private_sources: bool = False
     """Whether a form may name sources in the private network, or on this machine."""
     local_user: str = field(default_factory=getpass.getuser)
-    """Who decides, where no token is asked for."""
+    """Who decides, if no token is needed."""
     max_body: int = 1 * MEGABYTE
     """Bytes of a request's body."""
     max_upload: int = 500 * MEGABYTE
     """Bytes of an uploaded file of posts."""
     reads_per_second: float = 200.0
-    """Requests that one client may make; bursts of twice as many pass."""
+    """Requests that one client may make. Twice as many may come at once."""
     writes_per_minute: float = 120.0
     logins_per_minute: float = 10.0
 
@@ -61,25 +61,25 @@ class StudioSettings:
 
     @property
     def needs_token(self) -> bool:
-        """Whether a token is asked for."""
+        """Whether a token is needed."""
         return bool(self.tokens)
 
     @property
     def allowed_hosts(self) -> frozenset[str]:
-        """What the header `Host` may say; anything else is somebody's name that was made to lead here."""
+        """Allowed values of the header `Host`. A stranger could make another name lead here (DNS rebinding)."""
         own = set(_LOOPBACK_NAMES) if is_loopback(self.host) or _is_any(self.host) else {_bracketed(self.host)}
         hosts = {f"{name}:{self.port}" for name in own} | {name.lower() for name in self.hosts}
         return frozenset(hosts | (own if self.port in (80, 443) else set()))
 
     @property
     def address(self) -> str:
-        """Where a browser finds the studio."""
+        """The address of the studio for a browser."""
         name = "127.0.0.1" if _is_any(self.host) else _bracketed(self.host)
         return f"http://{name}:{self.port}/"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a name or address, given with or without a port.
+    """Whether only this machine can reach a name or address, with or without a port.
 
     >>> is_loopback("127.0.0.1"), is_loopback("[::1]:80"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, True, False)
@@ -98,7 +98,7 @@ def is_loopback(host: str) -> bool:
 
 
 def parse_tokens(text: str, name: str = "KLDA_TOKENS") -> dict[str, str]:
-    """Secrets by name, from lines or comma-separated parts such as `ann:3f…`; lines that begin with # are left out.
+    """Secrets by name, from lines or comma-separated parts such as `ann:3f…`. Lines that begin with # are comments.
 
     >>> parse_tokens("ann:0123456789abcdef, bob:fedcba9876543210")
     {'ann': '0123456789abcdef', 'bob': 'fedcba9876543210'}
@@ -110,7 +110,8 @@ def parse_tokens(text: str, name: str = "KLDA_TOKENS") -> dict[str, str]:
             continue
         who, colon, secret = (piece.strip() for piece in part.partition(":"))
         if not (who and colon and secret) or who in found:
-            raise SettingError(f"{name}: each token is given once as name:secret, as in ann:3f9c…")  # never the secret
+            # the message never shows the secret
+            raise SettingError(f"{name}: give each token once, as name:secret, such as ann:3f9c…")
         found[who] = secret
     return found
 
@@ -122,9 +123,9 @@ def read_tokens(path: Path | None, environment: str | None) -> dict[str, str]:
         try:
             found |= parse_tokens(path.read_text(encoding="utf-8"), str(path))
         except (OSError, UnicodeDecodeError) as error:
-            raise SettingError(f"{path}: the tokens cannot be read ({error}); give lines of name:secret") from error
-        if not found:  # whoever names a file wants the door shut
-            raise SettingError(f"{path}: there is no token in it; give lines of name:secret")
+            raise SettingError(f"{path}: cannot be read ({error}); give a text file with lines name:secret") from error
+        if not found:  # whoever names a file wants the studio to need a token
+            raise SettingError(f"{path}: has no token; give lines name:secret")
     return found
 
 
@@ -158,4 +159,4 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "cache-control": "no-store",
 }
-"""Each is set unless an answer says otherwise: only files whose address changes with their content do."""
+"""Headers of every answer: a page may load and run only the studio's own files. Static files may be cached."""

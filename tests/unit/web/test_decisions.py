@@ -163,7 +163,7 @@ def test_a_form_says_what_is_wrong_field_by_field(browser: Browser, content: byt
     assert 'id="error-keywords"' in unheard
     assert "no post of the file has any of these keywords" in unheard.lower()
     taken = browser.post(f"/api/v1/uploads/{name}/monitor", json={"name": "health", "subject": "x", "keywords": ["a"]})
-    assert taken.json()["fields"] == {"name": "a monitor of this name is there already"}
+    assert taken.json()["fields"] == {"name": "a monitor with this name exists already"}
 
 
 def test_nonsense_is_no_file_of_posts(browser: Browser) -> None:

@@ -39,7 +39,7 @@ def test_tokens_come_from_a_file_and_from_the_environment(tmp_path: Path) -> Non
     file.write_text("# the team\nann:0123456789abcdef\n\nbob: fedcba9876543210\n", encoding="utf-8")
     assert set(read_tokens(file, "eve:0000000000000000")) == {"ann", "bob", "eve"}
     file.write_text("# ann:0123456789abcdef\n", encoding="utf-8")
-    with pytest.raises(SettingError, match="no token in it"):
+    with pytest.raises(SettingError, match="has no token"):
         read_tokens(file, None)
 
 

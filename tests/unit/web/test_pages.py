@@ -132,7 +132,7 @@ def test_what_is_wrong_is_said_beside_the_field_and_what_was_typed_stays(
 def test_a_name_that_is_taken_is_refused(browse: Callable[..., Browser]) -> None:
     browser = browse()
     browser.post("/new", FORM)
-    assert "is there already" in browser.post("/new", FORM).text
+    assert "exists already" in browser.post("/new", FORM).text
 
 
 def test_a_monitor_that_is_not_there_is_not_found(reader: Browser) -> None:

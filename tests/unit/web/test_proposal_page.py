@@ -51,7 +51,7 @@ def test_who_decides_too_late_sees_what_was_decided(browser: Browser, proposal: 
     assert browser.post(f"{proposal}/decide", {"verdict": "reject"}).status_code == 303
     page = browser.post(f"{proposal}/decide", {"verdict": "approve"})
     assert page.status_code == 409
-    assert "does not wait any more: it is rejected" in page.text
+    assert "no longer waits: it is rejected" in page.text
     assert "<b>Rejected</b> by ann" in page.text
     assert 'class="flag good"' not in page.text
 

@@ -1,4 +1,4 @@
-"""What resources answer with; each model reads its values from the object that holds them."""
+"""The models of answers. Each reads its values from the attributes of an object."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Answer(BaseModel):
 
 
 class EstimateAnswer(Answer):
-    """A number with the interval it may lie in."""
+    """A number with its interval."""
 
     mean: float
     low: float
@@ -38,7 +38,7 @@ class EstimateAnswer(Answer):
 
 
 class WindowAnswer(Answer):
-    """A window and how much it brought."""
+    """A window and its number of posts."""
 
     start: datetime
     posts: int
@@ -46,19 +46,19 @@ class WindowAnswer(Answer):
 
 
 class ModelAnswer(BaseModel):
-    """A model that a proposal was made with."""
+    """A model behind a proposal."""
 
     id: str
-    window: datetime = Field(description="Start of the last window that it has seen.")
+    window: datetime = Field(description="Start of the last window that it learned from.")
     made: datetime
-    training: str | None = Field(default=None, description="Whether it learnt from scratch, or went on (`continue`).")
-    words: int | None = Field(default=None, description="Words that it knows.")
+    training: str | None = Field(default=None, description="`scratch`, or `continue` if it continued an earlier model.")
+    words: int | None = Field(default=None, description="Number of words that it knows.")
     candidates: int | None = None
-    bound: float | None = Field(default=None, description="Its bound when training ended.")
+    bound: float | None = Field(default=None, description="Its bound at the end of training.")
 
 
 class MonitorAnswer(Answer):
-    """How a monitor stands."""
+    """The state of a monitor."""
 
     name: str
     subject: str
@@ -68,22 +68,22 @@ class MonitorAnswer(Answer):
     zone: str = Field(description="Time zone in which its windows of days begin.")
     keywords: list[str] = Field(description="The active list.")
     running: bool = Field(description="Whether a process collects for it now.")
-    failure: str | None = Field(description="Why collecting ended, where it failed and was not begun again.")
+    failure: str | None = Field(description="Why collecting failed, if it has not been started again.")
     posts: int = Field(description="Posts collected in all windows.")
     sample: int = Field(description="Posts of the unfiltered sample.")
     windows: list[WindowAnswer] = Field(description="The latest windows.")
     waiting: str | None = Field(description="The proposal that waits for a decision.")
-    flags: list[str] = Field(description="Why that proposal must not be approved automatically.")
-    gaps: int = Field(description="Stretches of time that the source did not deliver.")
-    refused: str | None = Field(description="Why the source does not follow the active list, but the one before.")
-    models: list[ModelAnswer] = Field(description="The models that are kept, newest first.")
+    flags: list[str] = Field(description="Why that proposal needs a person.")
+    gaps: int = Field(description="Number of times in which the source delivered nothing.")
+    refused: str | None = Field(description="Why the source uses the list before, not the active one.")
+    models: list[ModelAnswer] = Field(description="The saved models, newest first.")
 
 
 class UnreadableAnswer(Answer):
     """A monitor that cannot be opened or read now."""
 
     name: str
-    unreadable: str = Field(description="Why, and what to do.")
+    unreadable: str = Field(description="The reason, and what to do.")
 
 
 class FlowAnswer(Answer):
@@ -91,26 +91,26 @@ class FlowAnswer(Answer):
 
     start: datetime
     keyword: str
-    posts: int = Field(description="Posts that carry it.")
-    share: float = Field(description="Its part of all posts; parts of all keywords add up to the number of posts.")
+    posts: int = Field(description="Posts with the keyword.")
+    share: float = Field(description="Its part of all posts. The parts of all keywords add up to the number of posts.")
 
 
 class YieldAnswer(Answer):
-    """What an active keyword brings."""
+    """The posts that an active keyword brings."""
 
     keyword: str
     forms: list[str]
     since: datetime
     reason: str
     posts: int = Field(description="In the newest window, so far.")
-    alone: int = Field(description="Those that no other keyword would have brought.")
-    overlap: float | None = Field(description="Share of its posts that another keyword brings, too.")
+    alone: int = Field(description="Posts that no other keyword would have brought.")
+    overlap: float | None = Field(description="Share of its posts that another keyword brings too.")
     before: int = Field(description="In the window before.")
-    expected: EstimateAnswer | None = Field(description="What was expected in the newest window.")
+    expected: EstimateAnswer | None = Field(description="Expected posts in the newest window.")
 
 
 class ExampleAnswer(Answer):
-    """A post; its text is a stranger's."""
+    """A post. Its text is from a stranger."""
 
     id: str
     text: str
@@ -121,7 +121,7 @@ class TopicAnswer(Answer):
     """A topic, with its share of each window."""
 
     words: list[str]
-    share: float = Field(description="Of the last window.")
+    share: float = Field(description="Share of the last window.")
     shares: list[float]
     examples: list[ExampleAnswer]
 
@@ -129,14 +129,14 @@ class TopicAnswer(Answer):
 class TopicsAnswer(Answer):
     """The topics of a window and of those before it."""
 
-    windows: list[datetime] = Field(description="Starts, in order.")
-    topics: list[TopicAnswer] = Field(description="The largest of the last window first.")
-    n_posts: int = Field(description="Posts that they were learnt from.")
+    windows: list[datetime] = Field(description="Starts of the windows, in order.")
+    topics: list[TopicAnswer] = Field(description="Topics, the largest of the last window first.")
+    n_posts: int = Field(description="Number of posts that they were learned from.")
     made: datetime
 
 
 class SpanAnswer(Answer):
-    """A stretch of time in which a keyword was active."""
+    """A time in which a keyword was active."""
 
     keyword: KeywordText
     started: datetime
@@ -149,7 +149,7 @@ class SpanAnswer(Answer):
 
 
 class OutcomeAnswer(Answer):
-    """What was expected of a keyword in a window, and what came."""
+    """The expected and the actual posts of a keyword in a window."""
 
     window_start: datetime
     expected: EstimateAnswer
@@ -177,7 +177,7 @@ class AuditAnswer(Answer):
 
 
 class GapAnswer(Answer):
-    """A stretch of time in which a source delivered nothing."""
+    """A time in which a source delivered nothing."""
 
     source: str
     start: datetime
@@ -186,7 +186,7 @@ class GapAnswer(Answer):
 
 
 class JobAnswer(Answer):
-    """A piece of work as it stands."""
+    """A job and its progress."""
 
     monitor: str
     id: str
@@ -199,7 +199,7 @@ class JobAnswer(Answer):
     total: int | None
     error: str | None
     result: dict[str, Any]
-    cancelled: bool = Field(description="Whether somebody asked for it to stop.")
+    cancelled: bool = Field(description="Whether somebody cancelled it.")
 
 
 Period = Literal["window", "day", "hour"]

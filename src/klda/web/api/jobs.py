@@ -1,4 +1,4 @@
-"""Long work: what runs, how far it is, what failed and why; and stopping it."""
+"""Jobs: their state, progress and errors, events about them, and cancelling."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from klda.web.studio import Identity, TheMonitor, TheStudio
 job_routes = APIRouter()
 
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="Id of the job.")]
-Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most, of each monitor.")]
+Limit = Annotated[int, Query(ge=1, le=1000, description="Largest number of jobs for each monitor.")]
 
 
 @job_routes.get("/jobs")
 def all_jobs(studio: TheStudio, limit: Limit = 50) -> list[JobAnswer]:
-    """The newest jobs of all monitors that can be read, newest first."""
+    """The newest jobs of all readable monitors, newest first."""
     looks = studio.each(lambda monitor: jobs_of(monitor, limit))
     found = [job for jobs in looks if not isinstance(jobs, Unreadable) for job in jobs]
     return sorted(found, key=lambda job: job.created, reverse=True)
@@ -43,20 +43,20 @@ def jobs_of(monitor: TheMonitor, limit: Limit = 50) -> list[JobAnswer]:
 
 @job_routes.get("/monitors/{name}/jobs/{job}")
 def show_job(monitor: TheMonitor, job: JobId) -> JobAnswer:
-    """A job as it stands."""
+    """A job."""
     return answer_for(monitor, job)
 
 
 @job_routes.post("/monitors/{name}/jobs/{job}/cancel", status_code=202)
 def cancel_job(monitor: TheMonitor, job: JobId, identity: Identity) -> JobAnswer:
-    """Asks a job to stop, which it does at its next sign of progress; one that has ended stays as it is."""
+    """Asks a job to stop, which it does at its next progress report. A job that has ended does not change."""
     found(monitor, job)
     cancel(monitor, job, asked_by=identity)
     return answer_for(monitor, job)
 
 
 def found(monitor: Monitor, name: str) -> Job:
-    """The job of this id; an answer of 404 where there is none."""
+    """The job with this id. HTTP 404 if there is none."""
     try:
         return the_job(monitor, name)
     except DataError as error:
@@ -64,7 +64,7 @@ def found(monitor: Monitor, name: str) -> Job:
 
 
 def answer_for(monitor: Monitor, name: str, job: Job | None = None) -> JobAnswer:
-    """What is answered about a job; it is looked up unless given."""
+    """The answer about a job. It is read from the records unless given."""
     return JobAnswer.model_validate(asdict(job or found(monitor, name)) | {"monitor": monitor.name})
 
 
@@ -79,14 +79,17 @@ def _known(monitor: TheMonitor, job: JobId) -> str:
 
 
 KnownJob = Annotated[str, Depends(_known)]
-"""The id of a job that there is; looked up before the answer begins, so that it can still be 404."""
+"""The id of an existing job. It is checked before the answer starts, so that HTTP 404 is still possible."""
 
 
 @job_event_routes.get("/monitors/{name}/jobs/{job}/events", response_class=EventSourceResponse)
 async def job_events(
     request: Request, studio: TheStudio, monitor: TheMonitor, job: KnownJob, hub: Hub
 ) -> AsyncIterator[ServerSentEvent]:
-    """Events with the job whenever it changes; the last one has the state it ended in, or `gone` with its monitor."""
+    """Events with the job whenever it changes.
+
+    The last event has its final state, or `gone` if its monitor was deleted.
+    """
     sent: JobAnswer | None = None
     with hub.watched():
         while not (hub.over or await request.is_disconnected()):
@@ -94,7 +97,7 @@ async def job_events(
                 if not studio.has(monitor.name):
                     raise HTTPException(404)
                 told = await asyncio.to_thread(answer_for, monitor, job)
-            except (KldaError, HTTPException):  # its making was stopped, so it never was
+            except (KldaError, HTTPException):  # somebody cancelled the making of this monitor, so it was deleted
                 yield ServerSentEvent(event="gone", data={})
                 return
             if told != sent:

@@ -1,4 +1,4 @@
-"""Monitors, how they stand, what flows in, and what it is about."""
+"""Monitors: state, volume, topics, history, live counts, and the session of a program."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ monitor_routes = APIRouter()
 
 @monitor_routes.get("/monitors")
 def list_monitors(studio: TheStudio) -> list[MonitorAnswer | UnreadableAnswer]:
-    """All monitors, by name; of those that cannot be read, why not."""
+    """All monitors, by name. For those that cannot be read: the reason."""
     return [
         UnreadableAnswer.model_validate(one) if isinstance(one, Unreadable) else MonitorAnswer.model_validate(one)
         for one in studio.each(overview)
@@ -46,7 +46,10 @@ def list_monitors(studio: TheStudio) -> list[MonitorAnswer | UnreadableAnswer]:
 
 @monitor_routes.post("/monitors", status_code=201)
 def create_monitor(form: MonitorForm, studio: TheStudio, identity: Identity, response: Response) -> MonitorAnswer:
-    """Makes a monitor. Sources in the own network are refused unless the studio allows them; files come by upload."""
+    """Makes a monitor. Sources in the private network are refused unless the studio allows them.
+
+    Files come by upload.
+    """
     name = make_monitor(studio, form, identity)
     response.headers["Location"] = f"/api/v1/monitors/{name}"
     return MonitorAnswer.model_validate(overview(studio.monitor(name)))
@@ -54,56 +57,56 @@ def create_monitor(form: MonitorForm, studio: TheStudio, identity: Identity, res
 
 @monitor_routes.get("/monitors/{name}")
 def show_monitor(monitor: TheMonitor) -> MonitorAnswer:
-    """How a monitor stands."""
+    """The state of a monitor."""
     return MonitorAnswer.model_validate(overview(monitor))
 
 
 @monitor_routes.delete("/monitors/{name}", status_code=204, responses=documented(409))
 def remove_monitor(monitor: TheMonitor, studio: TheStudio, identity: Identity) -> Response:
-    """Deletes a monitor for good: its posts, its records and its folder; 409 while something works for it."""
+    """Deletes a monitor for good: its posts, its records and its folder. 409 while a process or a job works for it."""
     delete_monitor(studio, monitor.name, identity)
     return Response(status_code=204)
 
 
 @monitor_routes.get("/monitors/{name}/volume")
 def volume(
-    monitor: TheMonitor, by: Annotated[Period, Query(description="Of windows, days or hours.")] = "window"
+    monitor: TheMonitor, by: Annotated[Period, Query(description="Period: window, day or hour.")] = "window"
 ) -> list[FlowAnswer]:
-    """Posts over time by keyword: the newest 26 windows, 31 days or 48 hours."""
+    """Posts over time by keyword, for the newest 26 windows, 31 days or 48 hours."""
     return [FlowAnswer.model_validate(point) for point in flow(monitor, by)]
 
 
 @monitor_routes.get("/monitors/{name}/keywords")
 def keywords(monitor: TheMonitor) -> list[YieldAnswer]:
-    """What each active keyword brings, and how much of it others bring too."""
+    """The posts that each active keyword brings, and how many of them other keywords bring too."""
     return [YieldAnswer.model_validate(one) for one in yields(monitor)]
 
 
 @monitor_routes.get("/monitors/{name}/topics")
 def topics(monitor: TheMonitor) -> TopicsAnswer:
-    """What the newest windows were about; 404 until the first one has closed."""
+    """The topics of the newest windows. 404 until the first window has closed."""
     found = monitor.records.topics.latest()
     if found is None:
-        raise HTTPException(404, "no topics yet: they are worked out when a window closes")
+        raise HTTPException(404, "no topics yet: they are learned when a window closes")
     return TopicsAnswer.model_validate(found)
 
 
 @monitor_routes.post("/monitors/{name}/topics", status_code=202, responses=documented(409))
 def learn_topics(monitor: TheMonitor, identity: Identity) -> JobAnswer:
-    """Begins to work out the topics of the newest window, as far as it has come."""
+    """Starts to learn the topics of the newest window, with the posts so far."""
     return answer_for(monitor, start(monitor, "topics", asked_by=identity))
 
 
 @monitor_routes.post("/monitors/{name}/run", status_code=202, responses=documented(409))
 def run_monitor(monitor: TheMonitor, identity: Identity) -> MonitorAnswer:
-    """Begins to collect; 409 where that goes on already. Cancel the job `collect` to stop it."""
+    """Starts collecting. 409 if it is running already. To stop it, cancel the job `collect`."""
     start_running(monitor, identity)
     return MonitorAnswer.model_validate(overview(monitor))
 
 
 @monitor_routes.get("/monitors/{name}/gaps")
 def gaps(monitor: TheMonitor) -> list[GapAnswer]:
-    """Stretches of time that the source did not deliver."""
+    """Times in which the source delivered nothing."""
     return [GapAnswer.model_validate(gap) for gap in monitor.records.journal.gaps()]
 
 
@@ -114,7 +117,7 @@ HEADER = ("keyword", "from", "until", "why it came", "decided by", "why it went"
 
 @history_routes.get("/monitors/{name}/history")
 def keyword_history(monitor: TheMonitor) -> list[StoryAnswer]:
-    """When each keyword was active, why it came and went, who decided, expected against realised posts."""
+    """When each keyword was active, why it was added and dropped, who decided, and expected and actual posts."""
     return [StoryAnswer.model_validate(story) for story in history(monitor)]
 
 
@@ -126,7 +129,7 @@ def keyword_history(monitor: TheMonitor) -> list[StoryAnswer]:
     },
 )
 def history_table(monitor: TheMonitor) -> Response:
-    """The same as CSV; cells that a spreadsheet would run as a formula are defused."""
+    """The same as CSV. Cells that a spreadsheet would run as a formula are made harmless."""
     body = csv_text(HEADER, (row for story in history(monitor) for row in _rows(story)))
     headers = {"Content-Disposition": f'attachment; filename="{monitor.name}-keywords.csv"'}
     return Response(body, media_type="text/csv; charset=utf-8", headers=headers)
@@ -134,9 +137,9 @@ def history_table(monitor: TheMonitor) -> Response:
 
 @history_routes.get("/monitors/{name}/audit")
 def audit_log(
-    monitor: TheMonitor, limit: Annotated[int, Query(ge=1, le=10_000, description="How many at most.")] = 200
+    monitor: TheMonitor, limit: Annotated[int, Query(ge=1, le=10_000, description="Largest number of entries.")] = 200
 ) -> list[AuditAnswer]:
-    """Who did what, newest first; nothing in it can be changed."""
+    """Who did what, newest first. Entries cannot be changed."""
     return [AuditAnswer.model_validate(entry) for entry in monitor.records.journal.entries(limit)]
 
 
@@ -160,7 +163,7 @@ live_routes = APIRouter()
 
 @live_routes.get("/monitors/{name}/live", response_class=EventSourceResponse)
 async def live(request: Request, monitor: TheMonitor, hub: Hub) -> AsyncIterator[ServerSentEvent]:
-    """Events with `total`, `window` (posts of the newest window), `state` and `failure`, as they change."""
+    """Events with `total`, `window` (posts of the newest window), `state` and `failure`, when they change."""
     async for event in hub.events(request, monitor):
         yield event
 
@@ -169,13 +172,13 @@ session_routes = APIRouter()
 
 
 class SessionState(BaseModel):
-    """The session that comes with the answer as a cookie."""
+    """The session. Its cookie comes with the answer."""
 
-    identity: str = Field(description="The name behind the token; decisions are recorded under it.")
-    csrf: str = Field(description="Send it as X-CSRF-Token with every request that changes something.")
+    identity: str = Field(description="Your name. Decisions are recorded under it.")
+    csrf: str = Field(description="Send it as header X-CSRF-Token with every request that changes something.")
 
 
 @session_routes.get("/session")
 async def session(request: Request, identity: Identity) -> SessionState:
-    """Who you are, and the token against forged requests; not needed with `Authorization: Bearer …`."""
+    """Your name, and the token against forged requests. It is not needed with `Authorization: Bearer …`."""
     return SessionState(identity=identity, csrf=request.scope["state"]["csrf"])

@@ -1,4 +1,4 @@
-"""Backtests: begin one, see how far it is, stop it, and read what came out."""
+"""Backtests: start one, watch or cancel it, and read its results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ router = APIRouter()
 
 @router.get("/monitors/{name}/backtest")
 def backtests(request: Request, monitor: TheMonitor) -> Response:
-    """The form, what runs, and the newest result."""
+    """The form, running backtests, and the newest result."""
     known = results(monitor)
     return _page(request, monitor, known, known[0] if known else None)
 
@@ -47,7 +47,7 @@ def begun(
     loop: Annotated[Literal["open", "closed"], Form()] = "open",
     tests: Annotated[int, Form(ge=1, le=MOST_WINDOWS)] = 3,
 ) -> Response:
-    """Begins a backtest."""
+    """Starts a backtest."""
     if not policy:
         raise InputError("tick at least one policy to compare")
     begin(monitor, BacktestRequest(loop=loop, policies=tuple(policy), tests=tests), identity)

@@ -1,4 +1,4 @@
-"""A monitor as it stands: what flows in, what each keyword brings, what it is about."""
+"""The pages of one monitor: state, history, and the form to delete it."""
 
 from __future__ import annotations
 
@@ -51,27 +51,27 @@ def monitor_page(request: Request, monitor: TheMonitor, by: Period = "window") -
 
 @router.get("/volume")
 def volume_part(request: Request, monitor: TheMonitor, by: Period = "window") -> Response:
-    """The picture of volume alone, by windows, days or hours."""
+    """The chart of volume alone, by windows, days or hours."""
     return render(request, "volume.html", monitor=monitor.name, **_volume(monitor, by))
 
 
 @router.post("/run")
 def run(monitor: TheMonitor, identity: Identity) -> Response:
-    """Begins to collect."""
+    """Starts collecting."""
     start_running(monitor, identity)
     return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
 
 
 @router.post("/stop")
 def stop(monitor: TheMonitor, identity: Identity) -> Response:
-    """Ends collecting; what has come is stored first."""
+    """Stops collecting, after all collected posts are stored."""
     stop_running(monitor, identity)
     return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
 
 
 @router.post("/topics")
 def learn(monitor: TheMonitor, identity: Identity) -> Response:
-    """Begins to work out topics of the newest window."""
+    """Starts to learn the topics of the newest window."""
     start(monitor, "topics", asked_by=identity)
     return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
 
@@ -90,7 +90,7 @@ def delete(
     identity: Identity,
     confirmed: Annotated[str, Form(max_length=100)] = "",
 ) -> Response:
-    """Deletes the monitor, where its name was typed; what stands in the way is said beside the form."""
+    """Deletes the monitor if its name was typed. Otherwise the form says what is wrong."""
     if confirmed.strip() != monitor.name:
         return _delete_form(request, monitor, f"type {monitor.name} to delete it", confirmed)
     try:
@@ -115,7 +115,7 @@ def _delete_form(request: Request, monitor: Monitor, error: str | None = None, t
 
 
 def frame(monitor: Monitor) -> dict[str, Any]:
-    """What `monitor_base.html` shows on every page of a monitor."""
+    """The values that `monitor_base.html` shows on every page of a monitor."""
     waiting = monitor.records.proposals.waiting_id()
     settings = monitor.settings
     return {"monitor": monitor.name, "subject": settings.subject, "zone": settings.zone, "waiting": waiting is not None}
@@ -128,7 +128,7 @@ def _volume(monitor: Monitor, by: Period) -> dict[str, Any]:
 
 @dataclass
 class ListChange:
-    """What changed at one time, and who decided it."""
+    """A change of the list, and who decided it."""
 
     at: datetime
     decided_by: str
@@ -161,7 +161,7 @@ def history_page(request: Request, monitor: TheMonitor) -> Response:
 
 
 def changes(spans: list[KeywordSpan]) -> list[ListChange]:
-    """Every time at which the list changed, newest first."""
+    """All changes of the list, newest first."""
     found: dict[datetime, ListChange] = {}
     for span in spans:
         change = found.setdefault(span.started, ListChange(span.started, span.decided_by, span.proposal))
@@ -173,7 +173,7 @@ def changes(spans: list[KeywordSpan]) -> list[ListChange]:
 
 
 def _until(monitor: Monitor) -> datetime:
-    """Where bars of active keywords end: now, or, of a replay, where its last window does."""
+    """The end of the bars of active keywords: now, or for a replay the end of its last window."""
     newest = monitor.records.volume.newest("window", horizon(monitor))
     if monitor.settings.by_event_time and newest is not None:
         return monitor.windowing.holding(newest).end

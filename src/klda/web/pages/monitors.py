@@ -1,4 +1,4 @@
-"""The first page: all monitors, and making a new one."""
+"""The first page with all monitors, and forms for new ones: on a stream, or from a file of posts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _EDGE = 3
 
 
 def sparkline(values: Sequence[float]) -> tuple[str, str]:
-    """The path of a line through the values and that of the area below it, in a box of 240 × 44.
+    """The path of a line through the values, and of the area below it, in a box of 240 × 44.
 
     >>> sparkline([0, 10])
     ('M3 41L237 3', 'M3 41L237 3L237 44L3 44Z')
@@ -59,7 +59,7 @@ SOURCES = {
 
 @router.get("/")
 def monitors(request: Request, studio: TheStudio) -> Response:
-    """All monitors of the home."""
+    """All monitors in the home folder."""
     found = studio.each(overview)
     readable = [one for one in found if isinstance(one, Overview)]
     lines = {one.name: sparkline([window["posts"] for window in one.windows]) for one in readable}
@@ -68,14 +68,14 @@ def monitors(request: Request, studio: TheStudio) -> Response:
 
 @router.get("/new")
 def new_monitor(request: Request) -> Response:
-    """The form."""
+    """The form for a monitor on a stream."""
     empty = {name: field.default for name, field in MonitorForm.model_fields.items() if not field.is_required()}
     return _form(request, empty, {})
 
 
 @router.post("/new")
 async def make(request: Request, studio: TheStudio, identity: Identity) -> Response:
-    """Makes a monitor, or says beside each field what is wrong with it; what was typed stays."""
+    """Makes a monitor, or shows the form again with a message beside each wrong field."""
     given = {name: value for name, value in (await request.form()).items() if name != CSRF_FIELD}
     try:
         form = parsed({name: value for name, value in given.items() if isinstance(value, str)})
@@ -105,13 +105,13 @@ UploadId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 
 @router.get("/upload")
 def upload(request: Request, studio: TheStudio) -> Response:
-    """Where a file can be dropped."""
+    """The page to upload a file."""
     return render(request, "upload.html", limit=studio.settings.max_upload)
 
 
 @router.get("/upload/{upload}")
 def look(request: Request, studio: TheStudio, upload: UploadId) -> Response:
-    """What is in the file, and the form for the monitor."""
+    """The content of the file, and the form for its monitor."""
     return _upload_form(request, studio, upload, {}, {})
 
 
@@ -130,7 +130,7 @@ def make_of_upload(
     max_posts: Annotated[str, Form(max_length=20)] = "",
     policy: Annotated[str, Form(max_length=50)] = "klda",
 ) -> Response:
-    """Makes the monitor, and shows how far it is; or what is wrong with the form."""
+    """Makes the monitor and shows its progress, or shows the form again with messages."""
     values = {
         "name": name,
         "subject": subject,

@@ -1,4 +1,4 @@
-"""The proposal: what to keep, add and drop and why, the dial, what-if, and the decision."""
+"""The proposal: which keywords to keep, add and drop and why, the dial, what-if, and the decision."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ router = APIRouter()
 ProposalId = Annotated[str, Path(pattern=PROPOSAL)]
 
 _UNTOUCHED: Mapping[str, Any] = MappingProxyType({"refused": None, "note": "", "more": ""})
-"""What stands in a form of which nothing was refused."""
+"""The values of a form that was not refused."""
 
 
 @router.get("/monitors/{name}/proposal")
 def newest(request: Request, monitor: TheMonitor) -> Response:
-    """The proposal that waits, or else the newest; without one, how to get one."""
+    """The waiting proposal, or the newest one. Without any: how to get one."""
     found = monitor.records.proposals.newest(1)
     return _page(request, monitor, found[0] if found else None)
 
@@ -70,7 +70,7 @@ def outlook(
     keyword: Annotated[list[str], Query(default_factory=list)],
     more: Annotated[str, Query(max_length=5000)] = "",
 ) -> Response:
-    """What the ticked list would bring, with the words that were typed beside it."""
+    """The posts that the ticked list and the typed words would bring."""
     saved = the_proposal(monitor, proposal)
     choices = weighable(monitor, saved)
     typed = typed_keywords(more)
@@ -84,7 +84,7 @@ def outlook(
 
 @router.post("/monitors/{name}/propose")
 def propose(monitor: TheMonitor, identity: Identity) -> Response:
-    """Begins to make a proposal."""
+    """Starts to make a proposal."""
     if not any(job.state in OPEN for job in _jobs(monitor)):
         start(monitor, "propose", asked_by=identity)
     return RedirectResponse(f"/monitors/{monitor.name}/proposal", status_code=303)
@@ -101,7 +101,7 @@ def decided(
     note: Annotated[str, Form(max_length=MOST_NOTE)] = "",
     more: Annotated[str, Form(max_length=5000)] = "",
 ) -> Response:
-    """Takes a decision, and shows what holds now; where it cannot be taken, why, with what was typed."""
+    """Records a decision and shows the result. If it is refused: the reason, and the form as it was filled in."""
     wanted = [*keyword, *typed_keywords(more)]
     saved = the_proposal(monitor, proposal)
     try:
@@ -143,7 +143,10 @@ def _page(
 
 
 def _frontier(saved: SavedProposal, novelty: float) -> Spec | None:
-    """The frontier, each list once: at the setting nearest to the proposal's own; None where there is but one."""
+    """The frontier, with each list once, at the setting nearest to the proposal's own.
+
+    None if there is only one list.
+    """
     lists: dict[tuple[str, ...], FrontierPoint] = {}
     for point in sorted(saved.proposal.frontier, key=lambda point: abs(point.novelty - novelty)):
         lists.setdefault(tuple(sorted(point.keywords)), point)
@@ -154,14 +157,14 @@ def _frontier(saved: SavedProposal, novelty: float) -> Spec | None:
 
 @lru_cache(maxsize=16)
 def _drawn(points: tuple[FrontierPoint, ...], proposed: tuple[str, ...]) -> Spec:
-    return frontier(points, proposed)  # held: it takes longer than all the rest of the page
+    return frontier(points, proposed)  # cached: drawing it takes longer than the rest of the page
 
 
 def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Platform, Rules | None, str]]:
-    """The step from the active list to the proposed one on each platform, and the text to paste.
+    """The change from the active list to the proposed one, as rules of each platform, with the text to paste.
 
-    Once it is decided, the list that holds, whatever was proposed. No rules where a platform cannot take the list: the
-    text then says why. Of an empty list there are none at all.
+    After the decision, it is the active list. If a platform cannot take the list, the text says why. An empty list has
+    no rules.
     """
     active, adjacent = monitor.records.keywords.active(), monitor.settings.adjacent
     wanted, current = (saved.proposal.next_keywords, active) if saved.state == "waiting" else (active, None)
@@ -180,7 +183,7 @@ def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Platform, Rules
 def _selected(
     monitor: Monitor, saved: SavedProposal, choices: Choices | None, found: ChosenList | None
 ) -> dict[str, Any]:
-    """What the cards and tick boxes show: a selection of the dial, or the proposal as it was made."""
+    """The values of the cards and tick boxes: a list of the dial, or the proposal itself."""
     proposal = saved.proposal
     examples = {reason.keyword.text: reason.examples for reason in proposal.reasons}
     reasons = proposal.reasons if found is None else found.reasons
@@ -211,7 +214,7 @@ def _groups(reasons: tuple[Reason, ...]) -> list[tuple[str, str, list[Reason]]]:
 
 
 def _candidates(saved: SavedProposal, choices: Choices | None) -> list[tuple[str, Estimate | None]]:
-    """Everything that can be ticked: current and proposed keywords first, then the others, most posts first."""
+    """All words that can be ticked: current and proposed keywords first, then the others, by expected posts."""
     proposal = saved.proposal
     if choices is None:
         first = proposal.current | proposal.add
@@ -226,7 +229,7 @@ def _candidates(saved: SavedProposal, choices: Choices | None) -> list[tuple[str
 
 
 def _today(choices: Choices | None) -> Estimate | None:
-    """What the current list will bring, for comparison."""
+    """The expected posts of the current list, for comparison."""
     return choices.expected_posts(choices.current) if choices else None
 
 

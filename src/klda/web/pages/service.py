@@ -1,4 +1,4 @@
-"""Coming in with a token, and leaving."""
+"""Pages about the studio itself: login, health and metrics, and the reference of the API."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def login(
     token: Annotated[str, Form(max_length=1000)] = "",
     next: Annotated[str, Form()] = "/",  # noqa: A002
 ) -> Response:
-    """Lets in who has a token."""
+    """Logs in with a token."""
     name = whose(studio.settings.tokens, token.strip())
     if name is None:
         error = "This token is not known. Ask whoever runs this studio."
@@ -55,14 +55,14 @@ def _handing_out(request: Request, session: Session, path: str) -> Response:
 
 
 def _own(path: str) -> str:
-    """A path of this studio; anything that a browser could take for another site leads to the first page."""
+    """A path of this studio. Any other path becomes /, so that a link cannot lead to another site."""
     safe = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() and "\\" not in path
     return path if safe else "/"
 
 
 @router.get("/healthz")
 async def healthz() -> PlainTextResponse:
-    """Whether the studio answers; says nothing about what it holds, as anybody may ask."""
+    """Whether the studio answers. It says nothing else, because no token is needed."""
     return PlainTextResponse("ok\n")
 
 
@@ -75,7 +75,7 @@ def metrics(request: Request) -> Response:
 
 @router.get("/api")
 def reference(request: Request) -> Response:
-    """All resources, by what they are about."""
+    """All resources by topic, made from the schema of the API, so that no script of another site is needed."""
     schema = request.app.openapi()
     groups: dict[str, list[dict[str, Any]]] = {}
     for path, operations in schema["paths"].items():
