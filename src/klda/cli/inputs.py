@@ -1,4 +1,4 @@
-"""From what a user names to a corpus: files of posts, a corpus folder, or the corpus that a model was trained on."""
+"""Opens the corpus that a user names: files of posts, a corpus folder, or the corpus of a model."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
 
 SAMPLE = 300
-"""Posts that are looked at."""
+"""Number of posts whose language is checked."""
 
 
 def tell_language(posts: PostTable, language: str, *, filtered: bool = False) -> None:
-    """Writes a note to standard error where stemmer and stop words are not those of the posts.
+    """Writes a note to standard error if the posts are in another language than `language`, or if it is little known.
 
-    `filtered` posts were chosen by their language, so that only what is known of it matters.
+    filtered: whether posts were chosen by their language. Then only the second note can apply.
     """
     if taken_as_written(language):
         say(
-            f"Note: --language {language}: there is neither a stemmer nor a list of stop words nor a table of "
+            f"Note: --language {language}: klda has no stemmer, no stop words and no table of word "
             "frequencies for it; words are taken as written"
         )
     if filtered or not len(posts):
@@ -44,18 +44,18 @@ def tell_language(posts: PostTable, language: str, *, filtered: bool = False) ->
         code, count = found
         name = f"{STEMMED[code].capitalize()} ({code})" if code in STEMMED else code
         say(
-            f"Note: most posts look {name}, {count:,} of {len(rows):,} looked at: add --language {code}, or stop words "
-            "count as words and stems are wrong"
+            f"Note: most posts seem to be {name} ({count:,} of {len(rows):,} checked); add --language {code}, or stop "
+            "words count as words and stems are wrong"
         )
 
 
 TRAINED_ON = "trained_on.json"
-"""Beside a model: which corpus it was trained on."""
+"""File in a model's folder that names its corpus."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How posts are to be read."""
+    """Options for reading posts."""
 
     mapping: dict[str, str]
     reposts: bool = True
@@ -65,7 +65,7 @@ class Reading:
     date_format: str | None = None
 
     def posts(self, files: Sequence[Path], memory: int | None = None) -> PostReader:
-        """A reader of these files; `memory` bounds what it remembers of the ids it has met."""
+        """A reader of these files. `memory` limits the ids that it remembers."""
         return read_posts(
             files,
             memory=memory,
@@ -86,7 +86,7 @@ def open_corpus(
     window: str,
     progress: Progress,
 ) -> Corpus:
-    """The corpus in a folder that `klda prepare` wrote, or one made from files of posts; bad lines are reported."""
+    """The corpus in a folder of `klda prepare`, or made from files of posts. Bad lines are reported."""
     if len(paths) == 1 and is_corpus(paths[0]):
         return load_corpus(paths[0])
     posts = reading.posts(paths)
@@ -97,7 +97,7 @@ def open_corpus(
 
 
 def remember_corpus(model: Path, corpus: Path) -> None:
-    """Notes beside a model which corpus it was trained on."""
+    """Writes the path of its corpus into a model's folder."""
     (model / TRAINED_ON).write_text(json.dumps({"corpus": str(corpus.resolve())}) + "\n", encoding="utf-8")
 
 
@@ -106,8 +106,6 @@ def corpus_of_model(model: Path) -> Path:
     try:
         return Path(json.loads((model / TRAINED_ON).read_text(encoding="utf-8"))["corpus"])
     except FileNotFoundError:
-        raise InputError(
-            f"{model}: does not say which corpus it was trained on; name the files or the corpus too"
-        ) from None
+        raise InputError(f"{model}: has no record of its corpus; name the files or the corpus too") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FormatError(f"{model / TRAINED_ON}: damaged ({error}); name the files or the corpus too") from error

@@ -1,4 +1,4 @@
-"""Commands on Ray: what they hand over, and what comes back."""
+"""Commands on a Ray cluster: preparing, training, and opening files from its tasks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def on_ray(address: str | None, workers: int | None = None) -> AbstractContextManager[None]:
-    """A connection to Ray while a command works; an error of ours where Ray is missing or does not answer."""
+    """A connection to Ray during a command. An error of ours if Ray is missing or does not answer."""
     from klda.ray.cluster import connected
 
     return connected(address, cpus=workers)
@@ -42,7 +42,7 @@ def on_ray(address: str | None, workers: int | None = None) -> AbstractContextMa
 def prepare_on_ray(
     files: Sequence[Path], reading: Reading, recipe: Recipe, folder: Path, progress: Progress
 ) -> tuple[ReadReport, ShardedCorpus | None]:
-    """What was read, and the corpus in shards that the folder holds now; None where there was no post."""
+    """The report of what was read, and the sharded corpus in the folder. None if there was no post."""
     from klda.ray.preparation import prepare
 
     done = prepare(source_files(files, reading.mapping), FileReading(reading), recipe, folder, progress=progress)
@@ -50,7 +50,7 @@ def prepare_on_ray(
 
 
 def train_on_ray(model: KLDA, corpus: Path, folder: Path, *, workers: int, resume: bool) -> KLDA:
-    """The model, trained by workers on Ray."""
+    """The model, trained by several workers on Ray."""
     from klda.ray.training import train
 
     return train(model, corpus, folder, workers=workers, resume=resume)
@@ -65,7 +65,7 @@ def open_on_ray(
     window: str,
     progress: Progress,
 ) -> Iterator[Corpus]:
-    """A corpus that is there, or one that Ray makes of files of posts in a folder that goes afterwards."""
+    """An existing corpus, or one that Ray makes from files of posts in a temporary folder."""
     if len(paths) == 1 and is_corpus(paths[0]):
         yield load_corpus(paths[0])
         return
@@ -81,7 +81,7 @@ def open_on_ray(
 
 
 def trained_on_ray(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:
-    """The model, trained by one worker on Ray: what training here would give, elsewhere."""
+    """The model, trained by one worker on Ray. The result is the same as on this machine."""
     with _shared_folder() as folder:
         progress("training on Ray", 0, 1)
         save_corpus(corpus, folder / "corpus")
@@ -91,7 +91,7 @@ def trained_on_ray(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:
 
 
 def source_files(paths: Sequence[Path], mapping: Mapping[str, str] | None = None) -> list[SourceFile]:
-    """The files in these files, folders, Delta tables and addresses, in the order given."""
+    """The files in these files, folders, Delta tables and addresses, in the given order."""
     from klda.ray.listing import SourceFile, address, delta_files, is_delta, remote_files
 
     found: list[SourceFile] = []
@@ -108,7 +108,7 @@ def source_files(paths: Sequence[Path], mapping: Mapping[str, str] | None = None
 
 
 def _fields_of_posts(own: Sequence[str], partitions: Sequence[str], mapping: Mapped) -> list[str]:
-    """The partition columns that hold a field of posts for which the files of a table have no column of their own."""
+    """The partition columns with a field of posts that the files of a table do not have."""
     inside, whole = (resolve(tuple(names), mapping) for names in (own, [*own, *partitions]))
     fields = {column for column, instead in zip(whole, inside, strict=True) if instead not in own}
     return [name for name in partitions if name in fields]
@@ -116,31 +116,31 @@ def _fields_of_posts(own: Sequence[str], partitions: Sequence[str], mapping: Map
 
 @dataclass(frozen=True)
 class FileReading:
-    """Reads files that are met in a task, the same way as the local reader."""
+    """Reads files in a task, in the same way as on this machine."""
 
     reading: Reading
 
     def __call__(self, files: Sequence[tuple[Path, bool]]) -> TaskPosts:
-        """The posts in these files; those that the user did not name may be foreign."""
+        """The posts in these files. Files that the user did not name may have a foreign format."""
         mapped = as_mapping(self.reading.mapping)
         known = [path for path, named in files if named or file_type(path, mapped) is not None]
         return TaskPosts(self.reading, known, len(files) - len(known))
 
 
 class TaskPosts:
-    """The posts of some files, and a report that can be sent home."""
+    """The posts of some files, and a report that can be sent back."""
 
     def __init__(self, reading: Reading, files: list[Path], foreign: int) -> None:
         self._reader = reading.posts(files) if files else None
         self._foreign = foreign
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The posts, a few thousand at a time."""
+        """Yields the posts, a few thousand at a time."""
         return iter(()) if self._reader is None else self._reader.batches()
 
     @property
     def report(self) -> ReadReport:
-        """What became of the lines read so far."""
+        """The report on the lines read so far."""
         read = ReadReport() if self._reader is None else self._reader.report
         skipped = Counter(read.skipped) + Counter({FOREIGN_FILE: self._foreign})
         return replace(read, lines=read.lines + self._foreign, bad=dict(read.bad), skipped=dict(skipped))
@@ -148,6 +148,6 @@ class TaskPosts:
 
 @contextmanager
 def _shared_folder() -> Iterator[Path]:
-    """A folder for work, below the current one: on a cluster, commands are started where all nodes see their files."""
+    """A temporary folder in the current one. On a cluster, commands start where all machines see their files."""
     with TemporaryDirectory(prefix=".klda-", dir=Path.cwd()) as folder:
         yield Path(folder)

@@ -1,4 +1,4 @@
-"""`klda prepare`: files of posts → a corpus on disk."""
+"""`klda prepare`: turns files of posts into a corpus on disk."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def prepare(
         from klda.text.summary import NOTHING, added, summarise
         from klda.text.text_settings import TextSettings
 
-    check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
+    check_folder(out, "--out", "corpus", is_corpus)  # before the files are read, not after
     recipe = Recipe(
         current,
         None if candidates is None else parse_keywords(candidates, "--candidates"),
@@ -119,7 +119,7 @@ def prepare(
                 shards = prepare_on_disk(posts, recipe, out, memory=limit, workers=workers, progress=progress)
                 summary, sample = added([summarise(shard) for shard in shards]), shards.shard(0)
     except DataError:
-        # Not one line was usable: why is in the report, and it must not be lost with the error.
+        # no line was usable: the report says why, and must not be lost
         _show(_plain(posts.report, NOTHING), None, output)
         check_posts(posts.report, files)
         raise
@@ -135,7 +135,7 @@ def _show(summary: dict[str, Any], folder: Path | None, output: Format) -> None:
 
 
 def _plain(read: ReadReport, made: CorpusSummary) -> dict[str, Any]:
-    """What was read and what became of it, as plain data; the names are part of the command's interface."""
+    """What was read and kept, as plain data. The names are part of the command's interface."""
     return {
         "lines": read.lines,
         "posts": read.posts,

@@ -1,4 +1,4 @@
-"""`klda rules`: a proposal as rules that a platform takes."""
+"""`klda rules` and `klda monitor rules`: a keyword list as rules of a platform."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _in_force(text: str) -> KeywordSet:
 def monitor_rules(
     name: Name,
     proposal: Annotated[
-        str | None, typer.Argument(help="The step to this proposal's list; the active list if left out.")
+        str | None, typer.Argument(help="Proposal: write the change to its list; the active list if left out.")
     ] = None,
     platform: Annotated[
         PlatformName | None, typer.Option(help="Platform whose rules to write; that of the source if left out.")
@@ -61,7 +61,7 @@ def monitor_rules(
     home: Home = HOME,
     output: OutputFormat = Format.json,
 ) -> None:
-    """Write the active list, or the step to a proposed one, as rules ready to apply."""
+    """Write the active list, or the change to a proposed one, as rules ready to apply."""
     from klda.monitor.monitor import opened
     from klda.monitor.rules import rules as work
 

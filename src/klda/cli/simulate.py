@@ -1,4 +1,4 @@
-"""`klda simulate`: a firehose with known truth, written to a file."""
+"""`klda simulate`: writes posts of a simulated platform with known truth."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from klda.cli.output import Format, console, out, print_json, print_table, progr
 
 
 class StudyName(StrEnum):
-    """What can be studied."""
+    """Names of the studies."""
 
     tables = "tables"
     perplexity = "perplexity"
@@ -23,7 +23,7 @@ class StudyName(StrEnum):
 
 
 class HistoryName(StrEnum):
-    """What collected the history."""
+    """Lists that collected the history."""
 
     viral = "viral"
     static = "static"
@@ -88,7 +88,7 @@ def study(
         try:
             results = list(run_study(jobs, map=process_map(workers), progress=progress))
         except KeyboardInterrupt:
-            console.print("Interrupted; the cases that ended are kept. The same command goes on.", markup=False)
+            console.print("Interrupted. Finished cases are kept. The same command continues.", markup=False)
             raise typer.Exit(130) from None
     order = [subject.name for subject in chosen]
     results.sort(key=lambda case: (case["week"], order.index(case["subject"])))

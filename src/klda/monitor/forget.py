@@ -177,7 +177,10 @@ def _folder(monitor: Monitor) -> Path:
 
 
 def check_examples(monitor: Monitor, shown: Iterable[Example | TopicExample], windows: Iterable[Window]) -> None:
-    """Removes saved examples whose posts are no longer stored. Call it after examples were saved."""
+    """Removes saved examples whose posts are no longer stored. Call it after examples were saved.
+
+    A proposal takes minutes. A post that was deleted meanwhile may be among its examples.
+    """
     left, store = {(example.id, example.text) for example in shown}, monitor.posts()
     for sample in (False, True):
         own = pc.field("id").isin(pa.array((name for name, _ in left), pa.string()))

@@ -1,4 +1,4 @@
-"""A simulated firehose with known truth, of any size: for demonstrations, tests and benchmarks of scale."""
+"""A simulated stream of posts with known truth, of any size: for demonstrations, tests and benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is talked about when: threads that rise and fall, words that come and go, a story that breaks."""
+"""How simulated people behave: what they talk about each week, who writes, and how often posts are passed on."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ CHATTER_SHARE = 0.4
 THREAD_SWING, WORD_SWING, SUBJECT_SWING = 1.2, 0.9, 0.25
 """How far, in logarithms, threads, words and subjects rise above and fall below their usual share."""
 BREAKING_WEIGHT = 6.0
-"""What a story that broke comes to weigh, in ordinary threads."""
+"""Weight of a new story, in ordinary threads."""
 FAITHFUL = 0.7
 """The share of an author's posts that are on the author's own subject."""
 
 
 @dataclass(frozen=True)
 class Trends:
-    """Waves, one for each thread, subject and word; the last subject is the background."""
+    """Waves, one for each thread, subject and word. The last subject is the background."""
 
     thread_subject: Ints  # (threads,)  the subject of each thread
     breaks: Floats  # (threads,)  the week in which each thread begins, -inf for those that always were
@@ -39,10 +39,10 @@ class Trends:
         words: tuple[int, int],
         generator: np.random.Generator,
     ) -> Trends:
-        """Trends of these subjects; `words` is the number of sources and of words."""
+        """Trends of these subjects. `words` is the number of sources and of words."""
         threads = [(s, t) for s, subject in enumerate(subjects) for t in range(len(subject.threads))]
         emerges = [subjects[s].threads[t].emerges for s, t in threads]
-        # threads of a subject peak one after the other, so that its talk moves on
+        # the threads of a subject peak one after the other, so that its talk changes
         order = np.array([t / len(subjects[s].threads) for s, t in threads])
         phase = order + generator.random(len(subjects))[[s for s, _ in threads]]
         return cls(
@@ -60,7 +60,7 @@ class Trends:
         usual = np.bincount(self.thread_subject, ordinary, n_subjects)
         extra = np.bincount(self.thread_subject, breaking, n_subjects)
         attention = np.append(zipf(n_subjects - 1, 0.4) * (1 - CHATTER_SHARE), CHATTER_SHARE)
-        # a story that breaks takes room within its subject and brings the subject new attention
+        # a new story takes room within its subject, and brings the subject new attention
         attention *= np.exp(SUBJECT_SWING * _height(self.subject_wave, week)) * (1 + 0.5 * extra / usual)
         within = (ordinary + breaking) / (usual + extra)[self.thread_subject]
         shares: Floats = within * (attention / attention.sum())[self.thread_subject]
@@ -74,13 +74,13 @@ class Trends:
         return np.clip(2.0 * growth, -1.0, 1.5)
 
     def drifted(self, base: Floats, week: int) -> Floats:
-        """Word distributions as they have become by that week. # (threads, sources, words)"""
+        """Word distributions after drifting until a week. # (threads, sources, words)"""
         moved = base * np.exp(WORD_SWING * _height(self.word_wave, week))
         moved /= moved.sum(axis=2, keepdims=True)
         return moved
 
     def _weights(self, week: int) -> tuple[Floats, Floats]:
-        """Weights of the threads that always were, and of those that broke; each zero where the other is not."""
+        """Weights of the ordinary threads, and of the new story. Each is zero for threads of the other kind."""
         age = week - self.breaks
         ordinary = np.where(np.isinf(age), np.exp(THREAD_SWING * _height(self.thread_wave, week)), 0.0)
         young = np.isfinite(age) & (age >= 0)
@@ -96,7 +96,7 @@ def _height(wave: Floats, week: int) -> Floats:
 
 @dataclass(frozen=True)
 class Engagement:
-    """What came back for each post."""
+    """Reactions to each post."""
 
     reposts: Ints
     likes: Ints
@@ -106,7 +106,7 @@ class Engagement:
 
 @dataclass(frozen=True)
 class People:
-    """Authors with heavy-tailed reach and activity; author a favours subject a mod n_subjects."""
+    """Authors, a few with very many followers and posts. Author a prefers subject a mod n_subjects."""
 
     handles: tuple[str, ...]
     followers: Ints
@@ -117,7 +117,7 @@ class People:
 
     @classmethod
     def of(cls, n: int, n_subjects: int, generator: np.random.Generator) -> People:
-        """At least n authors, as many for each subject."""
+        """At least n authors, with equal numbers for each subject."""
         n = -(-n // n_subjects) * n_subjects
         followers = _lognormal(generator, 300, 1.8, n)
         return cls(
@@ -130,7 +130,7 @@ class People:
         )
 
     def authors(self, subject: Ints, generator: np.random.Generator) -> Ints:
-        """An author for a post on each of these subjects: a few write most, and mostly on their own subject."""
+        """An author for a post on each of these subjects. A few write most posts, mostly on their own subject."""
         group = len(self.handles) // self.n_subjects
         rank = np.minimum(group ** generator.random(len(subject)), group).astype(np.int64) - 1
         stray = generator.random(len(subject)) >= FAITHFUL
@@ -141,7 +141,10 @@ class People:
     def engagement(
         self, author: Ints, heat: Floats, n_hashtags: Ints, linked: Ints, generator: np.random.Generator
     ) -> Engagement:
-        """Reposts grow with the author's followers and the subject's heat; the rest grows with reposts."""
+        """Reactions to each post.
+
+        Reposts grow with the author's followers and the subject's heat, the rest with reposts.
+        """
         reach = 0.6 * np.log1p(self.followers[author]) - 0.1 * np.log1p(self.following[author])
         luck = generator.normal(0.0, 0.8, len(author))
         appeal = np.exp(reach + heat + 0.15 * n_hashtags - 0.25 * linked + luck - 2.2)
@@ -160,7 +163,7 @@ def _lognormal(generator: np.random.Generator, median: float, spread: float, n: 
 
 
 def _handle(number: int) -> str:
-    """A name for each number, no two alike: syllables start with consonants and end with vowels.
+    """A unique name for each number. Syllables start with consonants and end with vowels.
 
     >>> _handle(0), _handle(1), _handle(len(SYLLABLES) ** 2)
     ('baba', 'beba', 'baba1')

@@ -1,4 +1,12 @@
-"""Writing posts: drawn pieces joined into texts, thousands at a time and without a loop over words."""
+"""Writes posts: sentences with blanks, everyday phrases, and the parts of coined names.
+
+A blank in braces is filled with a word of the post's thread: `{things}` and `{topics}` with plurals or mass nouns,
+`{thing}` and `{topic}` with singulars. Capitalised blanks start a sentence, and `{#thing}` makes a hashtag. `{name}`,
+`{mention}`, `{number}`, `{emoji}` and `{link}` are coined. Phrases avoid verbs that would have to agree in number.
+
+Phrases are compiled to numbers. Pieces are then drawn and joined for thousands of posts at a time, without a loop over
+words.
+"""
 
 from __future__ import annotations
 
@@ -147,7 +155,7 @@ ENDS_OF_SITES = ".example/, .example/p/, .example/v/"
 
 
 STYLES = ("many", "one", "Many", "One", "tag")
-"""The ways in which a word can be written; capitalised ones start a sentence."""
+"""The ways in which a word can be written. Capitalised ones start a sentence."""
 
 _SLOTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "things": (("thing", "many"),),
@@ -171,7 +179,7 @@ _SLOTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "link": (("site", ""), ("syllable", ""), ("ending", ""), ("end of site", ""), ("code", ""), ("code", "")),
 }
 COINED = ("first syllable", "syllable", "ending", "handle", "number", "emoji", "site", "end of site", "code")
-"""Sources of what is coined rather than looked up; their first ones differ by subject."""
+"""Sources of coined pieces. The favourites among the first three differ by subject."""
 
 SLOTS: tuple[tuple[str, str], ...] = tuple(dict.fromkeys(slot for slots in _SLOTS.values() for slot in slots))
 """Every kind of blank, as (source, style)."""
@@ -184,7 +192,7 @@ TAG_STYLE = STYLES.index("tag")
 class Grammar:
     """Phrases as codes, and how often each is used in each part of a post.
 
-    A code from 0 is a literal; code -1 - s is a blank of kind s of `SLOTS`. `choice[v, p]` is the distribution of
+    A code from 0 is a literal. Code -1 - s is a blank of kind s of `SLOTS`. `choice[v, p]` is the distribution of
     phrases in part p of a post in voice v (0 for subjects, 1 for small talk).
     """
 
@@ -195,7 +203,7 @@ class Grammar:
 
     @classmethod
     def of_phrases(cls) -> Grammar:
-        """The grammar of the written phrases."""
+        """The grammar of the phrases above."""
         sentences = {
             voice: dict.fromkeys(SENTENCES, voice[0]) | dict.fromkeys(SMALL_TALK, voice[1])
             for voice in ((1.0, 0.02), (0.3, 3.0))
@@ -223,22 +231,22 @@ class Grammar:
 
     @property
     def n_parts(self) -> int:
-        """How many phrases, some of them empty, make a post."""
+        """Number of phrases in a post, some of them empty."""
         return int(self.choice.shape[1])
 
     def urn(self) -> Urn:
-        """Phrases to draw from, by voice × part."""
+        """An urn of phrases, by voice × part."""
         return Urn.of_matrix(self.choice.reshape(-1, self.choice.shape[2]))
 
     def compose(self, voice: Ints, urn: Urn, generator: np.random.Generator) -> Ragged:
-        """The codes of one post for each voice given."""
+        """The codes of one post for each given voice."""
         rows = (voice[:, None] * self.n_parts + np.arange(self.n_parts)).ravel()
         chosen = self.phrases.take(urn.draw(rows, generator))
         return Ragged(chosen.indptr[:: self.n_parts], chosen.values)
 
 
 def _codes(phrase: str, literals: dict[str, int]) -> list[int]:
-    """A phrase as codes, its literals numbered when first met."""
+    """A phrase as codes. New literals get the next number."""
     codes: list[int] = []
     for i, part in enumerate(re.split(r"\{(#?\w+)\}", phrase)):
         if i % 2:
@@ -268,7 +276,7 @@ class Texts:
 
 
 class Language:
-    """All pieces of text, and what is needed to draw and join them; `speak` is its one verb."""
+    """All pieces of text, and what is needed to draw and join them."""
 
     def __init__(self, lexicon: Lexicon, grammar: Grammar, handles: Sequence[str], thread_subject: Ints) -> None:
         self._grammar = grammar
@@ -283,7 +291,7 @@ class Language:
             pieces.extend(texts)
             own = COINED[source] in _BY_SUBJECT
             self._coined_row[source] = len(rows) + (thread_subject if own else 0)
-            # each subject has its own favourites among the syllables, hence its own names
+            # each subject has its own favourites among the syllables, and so its own names
             turns = [subject * len(texts) // n_subjects for subject in range(n_subjects if own else 1)]
             rows.extend((entries, np.roll(weights, turn)) for turn in turns)
         self._coined = Urn.of(rows)
@@ -292,7 +300,7 @@ class Language:
         self._tags = pa.array([word.tag for word in lexicon.words], type=pa.string())
 
     def speak(self, used: Urn, thread: Ints, voice: Ints, generator: np.random.Generator) -> Texts:
-        """One text for each thread given; `used` holds the words in use, by thread × source."""
+        """One text for each given thread. `used` holds the words in use, by thread × source."""
         codes = self._grammar.compose(voice, self._phrases, generator)
         post = codes.rows
         blank = np.flatnonzero(codes.values < 0)
@@ -319,7 +327,7 @@ class Language:
         )
 
     def _joined(self, pieces: Ragged) -> pa.Array:
-        """The pieces of each post end to end: they already lie so in memory, only the offsets are thinned out."""
+        """The pieces of each post, joined. They already lie end to end in memory, so only the offsets change."""
         flat = self._pieces.take(pa.array(pieces.values))
         ends = np.frombuffer(flat.buffers()[1], dtype=np.int64)
         offsets = np.ascontiguousarray(ends[pieces.indptr])

@@ -1,8 +1,8 @@
-"""What the simulated world talks about: subjects, and the threads that rise and fall within them.
+"""The subjects of the simulated world, and the threads that rise and fall within them.
 
-Material is written as comma-separated entries. `nurse~s` is a word with its plural; `therapy~therapies` one whose
-plural is irregular; `insulin` has none. `doctor~s=physician~s` are synonyms, the first the most usual. Entries that
-come first are used most. Plurals and mass nouns read well with and without an article, which the phrases rely on.
+Words are comma-separated entries. `nurse~s` is a word with its plural. `therapy~therapies` has an irregular plural, and
+`insulin` has none. `doctor~s=physician~s` are synonyms, the most usual one first. The first entries are used most.
+Plurals and mass nouns must read well with and without an article, because the phrases use both.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Thread:
-    """One strand of a subject: its things, how they are described, and what is done to them."""
+    """A thread of a subject: its things, adjectives and verbs."""
 
     things: str
     adjectives: str
     verbs: str
     emerges: int | None = None
-    """Weeks after the world's emergence at which people first speak of it; None when they always have."""
+    """Weeks after the emergence at which people first speak of it. None if they always have."""
 
 
 @dataclass(frozen=True)
 class SimulatedSubject:
-    """A subject that can be monitored: its name, the keywords a user would type first, and what is said about it."""
+    """A subject that can be monitored: its name, the keywords a user would type first, and its words."""
 
     name: str
     keywords: tuple[str, ...]
     topics: str
-    """Things of the whole subject, whatever the thread."""
+    """Things of the whole subject, in all its threads."""
     threads: tuple[Thread, ...]
 
 
@@ -331,4 +331,4 @@ CHATTER = SimulatedSubject(
         ),
     ),
 )
-"""Background talk that is on nobody's subject, though it borrows words from some of them."""
+"""Background talk on no subject. It shares some words with the subjects."""

@@ -1,4 +1,4 @@
-"""A firehose with known truth: every post of a simulated platform, week by week."""
+"""A simulated platform with known truth: every post, week by week, and files of them."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from klda.types import Post, Progress, silent
 
 WEEK = timedelta(days=7)
 BLOCK = 8192
-"""Posts drawn together. Part of what a seed means: another number gives other posts."""
+"""Posts drawn together. A seed gives the same posts only with the same number."""
 REPOST_SHARE = 0.2
 POSTS_PER_AUTHOR = 4
 _TRENDS, _PEOPLE, _POSTS = range(3)
-"""Independent streams of random numbers under one seed."""
+"""Independent streams of random numbers from one seed."""
 
 
 @dataclass(frozen=True)
 class Emerging:
-    """The story that breaks: the subject it belongs to, its first week, its own words, the most used first."""
+    """The new story: its subject, its first week, and its own words, the most used first."""
 
     subject: str
     week: int
@@ -49,10 +49,10 @@ class Emerging:
 
 @dataclass(frozen=True)
 class World:
-    """A simulated platform; the same settings give the same posts, in whatever batches they are read.
+    """A simulated platform. The same settings give the same posts, in batches of any size.
 
-    Weeks are numbered from 0. `emergence` is the week in which a new story breaks, half-way unless given; from
-    `weeks` on it never does.
+    Weeks are numbered from 0. `emergence` is the week in which a new story starts. The default is half-way. From
+    `weeks` on, it never starts.
 
     >>> world = World(weeks=2, posts_per_week=100)
     >>> sum(batch.num_rows for batch in world.batches())
@@ -97,11 +97,11 @@ class World:
         for batch in self.batches():
             yield from from_batch(batch)
 
-    # What is true of it.
+    # the truth about it
 
     @property
     def emerging(self) -> Emerging:
-        """The story that breaks."""
+        """The new story."""
         breaking = np.flatnonzero(np.isfinite(self._trends.breaks))
         if not len(breaking):
             raise SettingError("no thread of these subjects emerges; give one thread `emerges=0`")
@@ -115,11 +115,11 @@ class World:
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """The words that `word_distribution` speaks of."""
+        """The words of `word_distribution`."""
         return self._truth.vocabulary
 
     def word_distribution(self, subject: str, week: int) -> Floats:
-        """How the words of the subject's original posts are distributed in a week, over `vocabulary`."""
+        """The distribution of words in the subject's original posts of a week, over `vocabulary`."""
         weight = self._trends.thread_shares(week) * self._on_topic(subject)
         counts = weight @ self._truth.expected_counts(self._used(week), self._voice)
         return np.asarray(counts / counts.sum(), dtype=np.float64)
@@ -137,7 +137,7 @@ class World:
         """The subject's share of the original posts of a week."""
         return float(self._trends.thread_shares(week) @ self._on_topic(subject))
 
-    # How it is made.
+    # how it is made
 
     @property
     def _emergence(self) -> int:
@@ -182,7 +182,7 @@ class World:
         return np.random.default_rng([self.seed, stream, *place])
 
     def _used(self, week: int) -> Floats:
-        """What each thread writes in a week. # (threads, sources, words)"""
+        """The words of each thread in a week. # (threads, sources, words)"""
         return self._lexicon.used(self._trends.drifted(self._lexicon.base, week))
 
     def _on_topic(self, subject: str) -> Floats:
@@ -238,7 +238,7 @@ _DAYS = np.array([1.0, 1.02, 1.05, 1.05, 1.0, 0.9, 0.88])
 
 
 def _times(quantile: Floats, start: datetime) -> pa.Array:
-    """Times within the week at these quantiles: quiet nights, busy evenings, calmer weekends."""
+    """Times in the week at these quantiles: quiet nights, busy evenings, calmer weekends."""
     busy = np.outer(_DAYS, _HOURS).ravel()
     passed = np.concatenate([[0.0], np.cumsum(busy) / busy.sum()])
     hour = np.interp(quantile, passed, np.arange(len(passed)))
@@ -247,7 +247,7 @@ def _times(quantile: Floats, start: datetime) -> pa.Array:
 
 
 def _origins(reposts: Ints, generator: np.random.Generator) -> Ints:
-    """For each post the one it passes on: an earlier original, the likelier the more it is passed on; or itself."""
+    """The post that each post passes on: an earlier original, chosen by its reposts, or itself."""
     n = len(reposts)
     own = np.arange(n)
     passes_on = generator.random(n) < REPOST_SHARE
@@ -270,7 +270,7 @@ ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
 def write(world: World, path: Path | str, progress: Progress = silent) -> Path:
-    """The file with all posts of the world; its ending (.parquet, .jsonl, .jsonl.gz, .jsonl.zst) says how.
+    """The path of the file with all posts. Its ending sets the format: .parquet, .jsonl, .jsonl.gz or .jsonl.zst.
 
     The file appears under its name only when it is complete.
     """
@@ -291,7 +291,7 @@ def write(world: World, path: Path | str, progress: Progress = silent) -> Path:
 
 
 def archive_batches(world: World, progress: Progress = silent) -> Iterator[pa.RecordBatch]:
-    """The posts in the columns of archives; reposts are marked by `x_is_repost`."""
+    """Yields the posts in the columns of archives. Reposts are marked by `x_is_repost`."""
     done = 0
     for batch in world.batches():
         columns = {_RENAMED.get(name, name): batch.column(name) for name in _COLUMNS}

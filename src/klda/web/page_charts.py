@@ -1,4 +1,7 @@
-"""Charts on pages of the studio, as Vega-Lite in plain data, with the look of the reports."""
+"""Charts on pages of the studio, as Vega-Lite in plain data, with the look of the reports.
+
+They are written as data, not built with Altair, because a page draws them for every request.
+"""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def backtest(file: Path, language: str) -> None:
 def test_posts_in_another_language_than_asked_for_are_told(command, tmp_path, capsys) -> None:
     command(write(tmp_path / "posts.jsonl", *[f"RT @modena: {ITALIAN}"] * 30, *[ENGLISH] * 10), "en")
     told = capsys.readouterr().err
-    assert told.startswith("Note: most posts look Italian (it), 30 of 40 looked at: add --language it")
+    assert told.startswith("Note: most posts seem to be Italian (it) (30 of 40 checked); add --language it")
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,12 @@ def test_nothing_is_said_where_posts_were_chosen_by_their_language(tmp_path, cap
 
 
 def test_posts_that_all_went_by_their_language_are_counted(tmp_path) -> None:
-    with pytest.raises(DataError, match=r"no posts are left; 30 of 30 went by their language: .* --only-language"):
+    with pytest.raises(
+        DataError, match=r"no posts are left; 30 of 30 were dropped because of their language: .* --only-language"
+    ):
         recommend(write(tmp_path / "posts.jsonl", *[ITALIAN] * 30), "en", only=True)
 
 
 def test_a_language_of_which_nothing_is_known_is_told(tmp_path, capsys) -> None:
     recommend(write(tmp_path / "posts.jsonl", *[ENGLISH] * 5), "xx")
-    assert capsys.readouterr().err.startswith("Note: --language xx: there is neither a stemmer nor")
+    assert capsys.readouterr().err.startswith("Note: --language xx: klda has no stemmer")

@@ -1,4 +1,4 @@
-"""The commands of `klda monitor`, in files by what they are about."""
+"""The commands of `klda monitor`, grouped in files by subject."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "vacuum": vacuum,
     "delete": delete,
 }
-"""In the order in which the help lists them."""
+"""In the order of the help."""
 
 for name, command in COMMANDS.items():
     monitor.command(name)(command)

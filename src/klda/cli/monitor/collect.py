@@ -1,4 +1,4 @@
-"""`klda monitor collect` and `klda monitor run`: work that goes on until it is told to stop."""
+"""`klda monitor collect` and `klda monitor run`, which work until somebody stops them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> N
 
 
 def until_stopped(work: Callable[[asyncio.Event], Awaitable[Counts]]) -> Counts:
-    """What the work returns; Ctrl-C, or the signal that services are stopped with, lets it store what it has first."""
+    """The numbers of a run. After Ctrl-C or SIGTERM, it stores its posts before it ends."""
     import asyncio
 
     from klda.monitor.collect import hold_little
@@ -67,6 +67,6 @@ def _summary(name: str, counts: Counts, output: Format, command: str) -> None:
     rows = [(what, value) for what, value in asdict(counts).items() if what != "ended"]
     print_table(f"Monitor {name}", ("what", "value"), rows)
     ending = (
-        "The source has ended." if counts.ended else f"Everything is stored; go on with: klda monitor {command} {name}"
+        "The source has ended." if counts.ended else f"Everything is stored. To continue: klda monitor {command} {name}"
     )
     out.print(ending, markup=False, highlight=False, soft_wrap=True)

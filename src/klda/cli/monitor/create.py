@@ -1,4 +1,4 @@
-"""`klda monitor create`: a new monitor, from a settings file or from options."""
+"""`klda monitor create`: makes a monitor, from a settings file or from options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`klda monitor propose`: the next keyword list, from the windows that have closed."""
+"""`klda monitor propose`, `report`, `approve`, `reject` and `edit`: proposals, and what people decide about them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def propose(name: Name, home: Home = HOME, output: OutputFormat = Format.table) 
 
 
 def show_waiting(name: str, saved: SavedProposal) -> None:
-    """Prints a proposal that waits, posts with what changes, what stands against it, and how to decide about it."""
+    """Prints a waiting proposal: example posts, flags, and the command to decide about it."""
     from klda.cli.recommend import show
 
     show(saved.proposal, ListFormat.table)
@@ -47,7 +47,7 @@ def show_waiting(name: str, saved: SavedProposal) -> None:
 
 
 def report(name: Name, proposal: ProposalId = None, home: Home = HOME, output: OutputFormat = Format.table) -> None:
-    """Write a report on a proposal into the monitor's folder; it goes when a post in it is deleted at its source."""
+    """Write a report on a proposal into the monitor's folder; it is deleted with any post that it shows."""
     from klda.monitor.decide import chosen
     from klda.monitor.forget import report_path, report_window
     from klda.monitor.monitor import opened

@@ -1,4 +1,4 @@
-"""`klda monitor list` and `klda monitor show`: what monitors there are, and how one stands."""
+"""`klda monitor list`, `show` and `history`: all monitors, the state of one, and its keywords over time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 _GAPS = 20
-"""How many of the latest gaps are shown."""
+"""Number of latest gaps that are shown."""
 
 
 def list_all(home: Home = HOME, output: OutputFormat = Format.table) -> None:
-    """List all monitors of a home."""
+    """List all monitors in a home folder."""
     from klda.monitor.overview import Unreadable, overviews
 
     found = overviews(home)
@@ -73,7 +73,7 @@ def show(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> 
         "gaps": state.gaps,
     }
     if state.refused:
-        facts["these keywords are not followed yet"] = state.refused
+        facts["the source does not use these keywords yet"] = state.refused
     if state.failure is not None:
         facts |= {"collecting failed": state.failure}
     print_table(f"Monitor {name}", ("what", "value"), facts.items())
@@ -95,7 +95,7 @@ def history(
     home: Home = HOME,
     output: OutputFormat = Format.table,
 ) -> None:
-    """Show when each keyword was active, why it came and went, who decided, and expected against actual posts."""
+    """Show when each keyword was active, why it was added and dropped, who decided, and expected and actual posts."""
     from klda.monitor.history import history as work
     from klda.monitor.monitor import opened
 

@@ -1,4 +1,4 @@
-"""`klda monitor close`: close the windows that have ended."""
+"""`klda monitor close`, `export`, `vacuum` and `delete`: upkeep of what a monitor stores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from klda.cli.options import identity
 
 
 def close(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
-    """Close the windows that have ended; done twice, it changes nothing."""
+    """Close the windows that have ended. A second call changes nothing."""
     from klda.monitor.calendar import close as work
     from klda.monitor.monitor import opened
 
@@ -39,7 +39,7 @@ def export(
     home: Home = HOME,
     output: OutputFormat = Format.table,
 ) -> None:
-    """Write posts of one window, or of all, to a file that every command of klda reads."""
+    """Write the posts of one window, or of all, to a file that other klda commands can read."""
     from klda.monitor.export import export as work
     from klda.monitor.export import window_at
     from klda.monitor.monitor import opened
@@ -54,7 +54,7 @@ def export(
 
 
 def _write_csv(posts: StoredPosts, path: Path) -> int:
-    """Writes posts as a table for spreadsheets: lists are put together with commas, nothing is run as a formula."""
+    """The number of posts written to a CSV file. Lists are joined with commas, and no cell runs as a formula."""
     from klda.safe_text import csv_text
     from klda.store.delta.reading import EXPORTED
 
@@ -80,13 +80,13 @@ def vacuum(
     older_than: Annotated[
         str | None,
         typer.Option(
-            help="Drop windows that ended longer ago than this, such as 180d; the setting retention if left out."
+            help="Delete windows that ended longer ago than this, such as 180d; default: the setting retention."
         ),
     ] = None,
     home: Home = HOME,
     output: OutputFormat = Format.table,
 ) -> None:
-    """Forget deleted posts and old windows; a running collector does it every day by itself."""
+    """Forget deleted posts and old windows. A running collector does this every day."""
     from klda.errors import SettingError
     from klda.monitor.forget import vacuum as work
     from klda.monitor.monitor import opened
@@ -117,7 +117,7 @@ def delete(
     home: Home = HOME,
     output: OutputFormat = Format.table,
 ) -> None:
-    """Delete a monitor for good: its posts, its records and its folder, wherever they lie."""
+    """Delete a monitor for good, with its posts, its records and its folder."""
     from klda.errors import SettingError
     from klda.monitor.forget import delete as work
     from klda.monitor.monitor import opened
@@ -125,7 +125,7 @@ def delete(
     with opened(home, name) as monitor:
         posts = monitor.records.volume.total()
         if not yes and output is Format.json:
-            raise SettingError("--format json asks nothing; add --yes to delete the monitor")
+            raise SettingError("--format json cannot ask; add --yes to delete the monitor")
         if not yes:
             typer.confirm(f"Delete monitor {name} with {posts:,} posts and its whole history?", abort=True)
         platform = monitor.settings.source["kind"]
@@ -133,5 +133,5 @@ def delete(
     if output is Format.json:
         print_json({"deleted": name, "posts": posts})
         return
-    rules = "; its rules on X stay until they are removed there" if platform == "x" else ""
+    rules = "; its rules on X remain until somebody removes them there" if platform == "x" else ""
     out.print(f"Deleted: {name}, with {posts:,} posts{rules}", markup=False, highlight=False)
