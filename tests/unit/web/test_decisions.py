@@ -94,7 +94,7 @@ def test_a_word_that_is_typed_is_looked_up_in_the_posts(browser: Browser) -> Non
     answer = browser.get(f"/api/v1{path}", params={"keyword": words}).json()
     assert answer["unknown"] == ["<b>unheard</b>"]
     page = browser.get(path, params={"keyword": proposal["current"], "more": "<b>unheard</b>"}).text
-    assert "&lt;b&gt;unheard&lt;/b&gt;</bdi>: no known post has it." in page
+    assert "&lt;b&gt;unheard&lt;/b&gt;</bdi>: no stored post has it." in page
 
 
 @pytest.mark.parametrize("path", ["proposals/0123456789abcdef", "backtests/0123456789abcdef", "jobs/0123456789abcdef"])
