@@ -179,7 +179,8 @@ def test_a_list_that_the_source_refuses_is_seen_on_the_page_by_machines_and_in_t
                 keywords = list(monitor.records.keywords.active().texts)
                 monitor.records.journal.note("klda", "filter refused", "x", keywords=keywords, reason=said)
         page = browser.get("/monitors/flu").text
-        assert ("still uses the keywords before these" in page) == ("X refused &lt;rules&gt;" in page) == (said is not None)
+        told = "still uses the keywords before these" in page
+        assert told == ("X refused &lt;rules&gt;" in page) == (said is not None)
         assert f'klda_refused{{monitor="flu"}} {count}' in browser.get("/metrics").text
         assert browser.get("/api/v1/monitors/flu").json()["refused"] == said
 
