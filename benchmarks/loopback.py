@@ -26,7 +26,7 @@ from klda.monitor.create import create
 from klda.monitor.monitor import Monitor
 from klda.monitor.monitor_settings import MonitorSettings
 from klda.simulation import World
-from klda.store.delta.layout import ROW_SCHEMA
+from klda.store.delta.rows import ROW_SCHEMA
 from klda.text.matching import Matcher
 from klda.types import KeywordSet, Post
 from tests.servers.jetstream import SimulatedFrames

@@ -18,7 +18,7 @@ from klda.evaluation.archive import Archive
 from klda.evaluation.closed_loop import against_labels
 from klda.policies.registry import policy
 from klda.report.content import Comparison
-from klda.report.html import write_report
+from klda.report.proposal_report import write_report
 from klda.simulation import World
 
 POLICIES = ("klda", "counting-scored", "counting", "viral", "frequent", "random", "static")

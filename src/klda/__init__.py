@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from klda.policies.registry import policies as list_policies
     from klda.policies.registry import policy
     from klda.posts import read_posts
-    from klda.report.html import write_report
+    from klda.report.proposal_report import write_report
     from klda.simulation import World
     from klda.streams.platform_rules import Rules, platform_rules
     from klda.text.corpus import Corpus
@@ -80,7 +80,7 @@ _HOME = {
     "save_corpus": "klda.text.storage",
     "silent": "klda.types",
     "write_proposal": "klda.advice.proposal",
-    "write_report": "klda.report.html",
+    "write_report": "klda.report.proposal_report",
 }
 
 __all__ = [

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from klda.report.backtest import write_backtest
+from klda.report.backtest_report import write_backtest
 from tests.e2e.chromium import WIDTHS, playwright, watched
 from tests.unit.report.backtest_sample import closed_sample, open_sample
 from tests.unit.report.hostile import ATTACKS
-from tests.unit.report.test_backtest import tampered
+from tests.unit.report.test_backtest_report import tampered
 
 pytestmark = pytest.mark.browser
 

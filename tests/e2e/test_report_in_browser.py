@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from klda.report.html import write
+from klda.report.proposal_report import write
 from tests.e2e.chromium import WIDTHS, playwright, watched
 from tests.unit.report.hostile import ATTACKS, tampered
 from tests.unit.report.sample import REPORT

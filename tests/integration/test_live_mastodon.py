@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from klda.errors import SourceError
-from klda.streams import Backoff, Deleted, Filtered, Received
-from klda.streams import http as live_http
-from klda.streams.mastodon import Mastodon
+from klda.streams import Backoff, Deleted, Filtered, Received, connections
+from klda.streams.mastodon_stream import Mastodon
 from klda.types import KeywordSet
 from tests.integration.taking import SOON, Taking, Watching, run, watched_waits
 from tests.servers.mastodon import MastodonServer, status
@@ -192,7 +191,7 @@ def test_mastodon_counts_hostile_events_and_goes_on() -> None:
             await server.send(b"event: update\ndata: \xff\xfe\n\nevent: filters_changed\ndata: \n\n:thump\n")
             await server.post(status(7, "still here"))
             await taking.until(lambda: taking.ids)
-            await server.send(b"event: update\ndata: " + b"x" * (live_http.MAX_LINE + 10))
+            await server.send(b"event: update\ndata: " + b"x" * (connections.MAX_LINE + 10))
             await taking.until(lambda: source.health.reconnects == 1)
             await opened(server, "")
             await server.post(status(8, "and here"))

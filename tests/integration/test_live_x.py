@@ -11,10 +11,9 @@ import orjson
 import pytest
 
 from klda.errors import KldaError, SettingError
-from klda.posts.reasons import CONTROL
-from klda.streams import Deleted, Filtered
-from klda.streams import http as live_http
-from klda.streams.x_v2 import XStream
+from klda.posts.formats.outcome import CONTROL
+from klda.streams import Deleted, Filtered, connections
+from klda.streams.x_stream import XStream
 from klda.types import KeywordSet
 from tests.integration.taking import SOON, Taking, Watching, run
 from tests.servers.x import XServer, tweet
@@ -97,7 +96,7 @@ def test_a_rule_that_another_monitor_could_take_away_is_not_relied_on() -> None:
         server = XServer(rules=[{"id": "by hand", "value": "dogs", "tag": "somebody else's"}])
         async with server.http.running():
             await x_stream(server, owner="one").update_keywords(KeywordSet.of("health"))
-            with pytest.raises(SettingError, match="monitor one has the very same rule on this account"):
+            with pytest.raises(SettingError, match="monitor one has the same rule on this account"):
                 await x_stream(server, owner="other").update_keywords(KeywordSet.of("health"))
             await x_stream(server, owner="other").update_keywords(KeywordSet.of("dogs"))
         assert server.changes == ["add health"]
@@ -248,7 +247,7 @@ def test_x_counts_hostile_lines_and_goes_on() -> None:
             await listening(server)
             hostile = [b"{", b"\xff", b"17", b'{"data": [1, {}]}', b"[" * 5000, b'{"errors": [{"title": "x"}]}']
             await server.send(b"\r\n".join(hostile) + b"\r\n")
-            for piece in (b"x" * live_http.MAX_LINE, b"x" * 100, b"\r\n", orjson.dumps(tweet(1, "health"))[:50]):
+            for piece in (b"x" * connections.MAX_LINE, b"x" * 100, b"\r\n", orjson.dumps(tweet(1, "health"))[:50]):
                 await server.send(piece)
             await server.send(orjson.dumps(tweet(1, "health"))[50:] + b"\r\n")
             await taking.until(lambda: taking.ids)

@@ -140,6 +140,11 @@ def test_run_does_all_of_it(monitor: Callable[..., Any], posts: Path, tmp_path: 
         (["create", "x", "-k", "x"], 2, "--source"),
         (["vacuum", "x", "--older-than", "forever"], 2, "--older-than 'forever': give a number and a unit"),
         (["create", "x", "-k", "x", "--source", "jetstream", "--approval", "never"], 2, "approval"),
+        (
+            ["create", "x", "-k", "x", "--source", "jetstream", "--date-format", "%d/%m/%Y"],
+            2,
+            "no option 'date_format'",
+        ),
         (["create", "x", "--settings", "/nowhere.toml"], 2, "/nowhere.toml: there is no such file"),
     ],
 )
@@ -150,6 +155,18 @@ def test_mistakes_are_told_in_one_line(
     assert result.exit_code == code
     assert re.search(message, result.error), result.error
     assert not list((tmp_path / "home").glob("*"))
+
+
+def test_dates_of_a_spreadsheet_need_a_format_only(klda: Run, monitor: Callable[..., Any], tmp_path: Path) -> None:
+    posts = tmp_path / "posts.csv"
+    posts.write_text("id,time,text\n" + "".join(f"{n},0{n}/02/2026 10:00,health news {n}\n" for n in range(1, 9)))
+    made = ["create", "health", "-k", "health", "--source", f"replay:{posts}", "--timezone", "Europe/Berlin"]
+    refused = klda("monitor", *made, "--home", tmp_path / "home")
+    assert (refused.exit_code, "--date-format" in refused.error) == (2, True), refused.error
+    folder = Path(monitor(*made, "--date-format", "%d/%m/%Y %H:%M")["folder"])
+    assert monitor("collect", "health")["received"] == 8
+    with opened(folder.parent, "health") as found:
+        assert min(size.window.start for size in found.posts().windows()) == datetime(2026, 1, 26, tzinfo=UTC)
 
 
 def test_a_monitor_that_knows_nothing_yet_says_what_to_do(

@@ -113,12 +113,12 @@ def same_corpus(one: Corpus, other: Corpus) -> None:
 def test_a_corpus_made_on_the_cluster_is_the_local_one_also_when_a_node_is_lost(
     nodes: TwoNodes, files: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from klda.posts.report import combined
-    from klda.ray import listing
+    from klda.posts.read_report import combined
+    from klda.ray import input_files
     from klda.ray.preparation import prepare
 
     nodes.whole()
-    monkeypatch.setattr(listing, "GROUP_BYTES", 1)  # every file is a task
+    monkeypatch.setattr(input_files, "GROUP_BYTES", 1)  # every file is a task
     lost = nodes.lose_when(lambda: len(list(tmp_path.glob(".out-parts-*/*/*.arrow"))) >= 3)
     out = tmp_path / "out"
     done = prepare(source_files([files]), SlowReading(Reading({})), Recipe(KEYWORDS, settings=SETTINGS), out)
@@ -152,7 +152,7 @@ def test_a_delta_table_and_parquet_at_an_address_are_read_like_files(nodes: TwoN
 
 
 def test_tasks_give_what_map_gives_and_raise_what_it_raises(nodes: TwoNodes):
-    from klda.ray.tasks import task_map
+    from klda.ray.cluster import task_map
 
     assert list(task_map(ordered=True)(double, range(6))) == [0, 2, 4, 6, 8, 10]
     assert sorted(task_map()(double, range(6))) == [0, 2, 4, 6, 8, 10]

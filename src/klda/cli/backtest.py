@@ -120,7 +120,7 @@ def backtest(
             console.print("Interrupted. Finished cases are kept. The same command continues.", markup=False)
             raise typer.Exit(130) from None
     if report is not None:
-        from klda.report.backtest import write_backtest
+        from klda.report.backtest_report import write_backtest
 
         write_backtest(summary, report, title=f"Backtest of {', '.join(p.name for p in archive)}")
     if output is Format.json:
@@ -147,7 +147,7 @@ def _spread(engine: o.Engine, address: str | None, workers: int | None) -> Itera
     from klda.cli.on_ray import on_ray
 
     with on_ray(address, workers):
-        from klda.ray.tasks import task_map
+        from klda.ray.cluster import task_map
 
         yield task_map()
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from klda.cli.output import say
 from klda.errors import DataError
-from klda.posts.reasons import LANGUAGE
 
 if TYPE_CHECKING:
     from klda.posts import PostReader
-    from klda.posts.report import ReadReport
+    from klda.posts.read_report import ReadReport
 
 SHOWN_BAD_LINES = 5
 
@@ -38,6 +37,8 @@ def check_posts(report: ReadReport, files: Sequence[Path]) -> None:
 
 def no_posts(report: ReadReport, files: Sequence[Path]) -> DataError:
     """The error for files without a post."""
+    from klda.posts.formats.outcome import LANGUAGE
+
     names = ", ".join(map(str, files[:3])) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
     foreign = report.skipped.get(LANGUAGE, 0)
     if foreign:

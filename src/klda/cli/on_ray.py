@@ -16,10 +16,10 @@ import pyarrow as pa
 from klda.cli.bad_lines import no_posts, tell_bad_lines
 from klda.cli.inputs import Reading, tell_language
 from klda.posts.files import find_files
-from klda.posts.filetypes import file_type
 from klda.posts.formats.generic import Mapped, as_mapping, resolve
-from klda.posts.reasons import FOREIGN_FILE
-from klda.posts.report import ReadReport, combined
+from klda.posts.formats.outcome import FOREIGN_FILE
+from klda.posts.input_types import file_type
+from klda.posts.read_report import ReadReport, combined
 from klda.text.corpus import Corpus
 from klda.text.recipe import Recipe
 from klda.text.shards import ShardedCorpus, load_corpus
@@ -29,7 +29,7 @@ from klda.types import KeywordSet, Progress
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
-    from klda.ray.listing import SourceFile
+    from klda.ray.input_files import SourceFile
 
 
 def on_ray(address: str | None, workers: int | None = None) -> AbstractContextManager[None]:
@@ -92,7 +92,7 @@ def trained_on_ray(model: KLDA, corpus: Corpus, progress: Progress) -> KLDA:
 
 def source_files(paths: Sequence[Path], mapping: Mapping[str, str] | None = None) -> list[SourceFile]:
     """The files in these files, folders, Delta tables and addresses, in the given order."""
-    from klda.ray.listing import SourceFile, address, delta_files, is_delta, remote_files
+    from klda.ray.input_files import SourceFile, address, delta_files, is_delta, remote_files
 
     found: list[SourceFile] = []
     for path in paths:

@@ -35,7 +35,7 @@ from klda.cli.output import out as terminal
 from klda.errors import DataError, SettingError
 
 if TYPE_CHECKING:
-    from klda.posts.report import ReadReport
+    from klda.posts.read_report import ReadReport
     from klda.text.summary import CorpusSummary
 
 

@@ -168,7 +168,7 @@ def recommend(
             **own,
         )
         if report is not None:
-            from klda.report.html import write_report
+            from klda.report.proposal_report import write_report
 
             progress("report", 0, 1)
             shown = {"policy": policy, "novelty": f"{novelty:g}", "seed": str(seed)}

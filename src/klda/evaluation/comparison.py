@@ -25,7 +25,7 @@ from klda.interactive import shown
 from klda.policies.recommend import MIN_COUNT, as_posts
 from klda.policies.registry import policies as registered
 from klda.posts.files import PathLike
-from klda.posts.frames import Frame
+from klda.posts.input_types import Frame
 from klda.posts.schema import HasBatches
 from klda.safe_text import visible
 from klda.text.corpus import Corpus

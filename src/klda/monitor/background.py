@@ -19,7 +19,7 @@ from typing import Any
 from klda.errors import DataError, KldaError, SettingError
 from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor, opened
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 
 Work = Callable[[Monitor, str, Mapping[str, Any]], object]
 

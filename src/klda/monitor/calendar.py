@@ -13,8 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from klda.monitor.monitor import Monitor
 from klda.store import AuditEntry
-from klda.store.delta.layout import window_name, window_start
-from klda.store.delta.tally import ALL
+from klda.store.delta.rows import ALL, window_name, window_start
 from klda.streams import Burst, Event, Health, Received, Source
 from klda.streams.replay import Place
 from klda.text.windows import Windowing

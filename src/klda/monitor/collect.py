@@ -28,7 +28,7 @@ from klda.monitor.rules import REFUSED, TAKEN, followed, refusal
 from klda.posts.formats.outcome import Row, batch_of
 from klda.store import MonitorFolder, PostStore, RecordedGap, open_monitor
 from klda.streams import Collected, Deleted, Filtered, Gap, Selection, Source
-from klda.streams.reconnect import MAX_WAIT
+from klda.streams.connections import MAX_WAIT
 from klda.types import KeywordSet, Progress, Window, silent
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from klda.monitor.monitor import MADE, Monitor, with_records
 from klda.monitor.monitor_settings import MonitorSettings, resolved
 from klda.monitor.rules import check_rules
 from klda.monitor.uploads import Preview, discard, file_of, preview
-from klda.posts.reader import read_posts
+from klda.posts.reader import PostReader, read_posts
 from klda.store import MonitorFolder, create_monitor
 from klda.store.sql.records import now
 from klda.streams import Received, Source, source_of
@@ -88,7 +88,8 @@ async def _first_time(source: Source) -> datetime:
 
 def settings_for(seen: Preview, values: Mapping[str, Any]) -> MonitorSettings:
     """The settings of a monitor that is made from an upload. They include `source` and `sample`."""
-    own = {"source": "replay:posts", "sample": round(min(1.0, SAMPLED / seen.posts), 4)}
+    source = {"kind": "replay", "posts": "posts", **seen.reading}
+    own = {"source": source, "sample": round(min(1.0, SAMPLED / seen.posts), 4)}
     return MonitorSettings.of(dict(values) | own, "the form")
 
 
@@ -101,11 +102,11 @@ def create_from_upload(
     matcher = Matcher(settings.first_keywords(), adjacent=settings.adjacent)  # refuses keywords that can match nothing
     if settings.windowing().holding(seen.begins) == settings.windowing().holding(seen.ends):
         raise DataError("all posts are in one window; choose a shorter window, so that there are at least two")
-    _check_match(file_of(home, upload), matcher)
+    _check_match(read_posts(file_of(home, upload), timezone=seen.timezone, date_format=seen.date_format), matcher)
     folder = create_monitor(home, name, settings.to_toml())
     try:
         shutil.copyfile(file_of(home, upload), folder.upload)
-        settings = settings.model_copy(update={"source": {"kind": "replay", "posts": str(folder.upload.absolute())}})
+        settings = settings.model_copy(update={"source": settings.source | {"posts": str(folder.upload.absolute())}})
         folder.settings.write_text(settings.to_toml(), encoding="utf-8")
         with with_records(folder, settings) as monitor:
             began = settings.windowing().holding(seen.begins).start
@@ -117,9 +118,9 @@ def create_from_upload(
     return folder
 
 
-def _check_match(path: Path, matcher: Matcher) -> None:
+def _check_match(posts: PostReader, matcher: Matcher) -> None:
     """Refuses keywords that no post of a file has. Stops reading at the first post that has one."""
-    for batch in read_posts(path).batches():
+    for batch in posts.batches():
         if len(matcher.match_many(batch.column("text").to_pylist()).values):
             return
     raise DataError("no post of the file has any of these keywords; give words that its posts use")

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from klda.errors import DataError, SettingError
 from klda.monitor.monitor import Monitor
 from klda.store import export as write
-from klda.store.delta.reading import Writer
+from klda.store.delta.stored_posts import Writer
 from klda.types import Window
 
 

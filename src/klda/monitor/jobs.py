@@ -15,8 +15,8 @@ from typing import Any
 from klda.errors import KldaError, Stopped
 from klda.monitor.monitor import Monitor
 from klda.store import Job, only_writer
-from klda.store.lock import is_held
-from klda.store.sql.job_records import OPEN
+from klda.store.monitor_folders import is_held
+from klda.store.sql.journal import OPEN
 from klda.types import Progress
 
 GRACE = timedelta(seconds=60)

@@ -16,8 +16,8 @@ from klda.advice.prediction import STEP, one_thread, trained_somehow
 from klda.errors import FormatError
 from klda.monitor.forget import drop_models
 from klda.monitor.monitor import Monitor
-from klda.store.delta.layout import window_name
-from klda.store.sql.tables import new_id
+from klda.store.delta.rows import window_name
+from klda.store.sql.sql_tables import new_id
 from klda.text.corpus import Corpus
 from klda.text.recode import most_frequent_vocabulary, recoded
 from klda.text.vocabulary import Vocabulary

@@ -41,6 +41,17 @@ def _described(source: object) -> object:
     return {"kind": kind, "address": address} if address else {"kind": kind}
 
 
+def source_with(source: str | Mapping[str, Any], **options: Any) -> dict[str, Any]:
+    """The table of a source, given as `kind:address` or as a table, with more options.
+
+    >>> source_with("folder:inbox", date_format="%d/%m/%Y")
+    {'kind': 'folder', 'address': 'inbox', 'date_format': '%d/%m/%Y'}
+    """
+    table = _described(source)
+    assert isinstance(table, Mapping)
+    return {**table, **options}
+
+
 def _known_source(source: dict[str, Any]) -> dict[str, Any]:
     if source.get("kind") not in SOURCES:
         raise ValueError(f"kind {source.get('kind')!r} is not known; choose one of {', '.join(SOURCES)}")

@@ -15,7 +15,7 @@ from klda.monitor.collect import failure
 from klda.monitor.monitor import Monitor, opened
 from klda.monitor.rules import refusal
 from klda.store import MonitorFolder, VolumePoint, list_monitors
-from klda.store.delta.tally import ALL
+from klda.store.delta.rows import ALL
 from klda.store.sql.volume_records import Period
 from klda.types import Estimate, Window
 

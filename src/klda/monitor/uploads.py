@@ -24,11 +24,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from klda.errors import DataError, InputError, MissingExtraError
+from klda.errors import DataError, InputError, MissingExtraError, SettingError
+from klda.posts.columnar import TABLE_ROWS
 from klda.posts.files import CHUNK, opened, unpacked
-from klda.posts.filetypes import FileType, file_type
 from klda.posts.formats.generic import resolve
-from klda.posts.parquet import BATCH_ROWS
+from klda.posts.input_types import FileType, file_type
 from klda.posts.reader import read_posts
 from klda.posts.schema import PostTable, from_batch
 from klda.text.languages import other_language
@@ -56,7 +56,7 @@ _LOOKED_AT = 5_000  # posts that suggestions come from
 _USUAL, _GUESSED_BY = "en", 300  # the default language, and the number of posts from which another one is guessed
 _BUFFER = 1 << 20
 _ID = re.compile(r"[0-9a-f]{32}")
-_COMMANDS = re.compile(r", or [^,(]*\(--[^)]*\)")
+_COMMANDS = re.compile(r", or [^,(]*\(--map[^)]*\)|\s*\((?:--|in Python)[^)]*\)")
 _MOST_TEXT = 600
 
 
@@ -84,6 +84,16 @@ class Preview:
     """Language of most posts, or English if that is unclear."""
     suggestions: tuple[str, ...]
     """Frequent words, as keywords to start with."""
+    timezone: str | None = None
+    """The zone of times without a zone, as given with the file."""
+    date_format: str | None = None
+    """The format of times, as given with the file."""
+
+    @property
+    def reading(self) -> dict[str, str]:
+        """The options with which the file is read, for `read_posts` and the source `replay`."""
+        given = {"timezone": self.timezone, "date_format": self.date_format}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def begins(self) -> datetime:
@@ -126,18 +136,28 @@ async def receive(home: Path, chunks: AsyncIterable[bytes], limit: int) -> str:
     return name
 
 
-def preview(home: Path, upload: str, *, progress: Progress = silent) -> Preview:
-    """The content of an upload. It is read once and remembered. InputError if it has no posts."""
+def preview(
+    home: Path,
+    upload: str,
+    *,
+    timezone: str | None = None,
+    date_format: str | None = None,
+    progress: Progress = silent,
+) -> Preview:
+    """The content of an upload. It is read once and remembered. InputError if it has no posts.
+
+    timezone, date_format: how to read its times, as in `read_posts`. Only the first call reads the file.
+    """
     path = file_of(home, upload)
     known = path.with_name("preview.json")
     if known.is_file():
         return _from_dict(json.loads(known.read_text(encoding="utf-8")))
     try:
         check_size(path)
-        found = _read(path, upload, progress)
-    except InputError as error:
+        found = _read(path, upload, timezone, date_format, progress)
+    except (InputError, SettingError) as error:
         discard(home, upload)
-        raise InputError(_for_people(str(error), path)) from None
+        raise type(error)(_for_people(str(error), path)) from None
     unfinished = known.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(found.to_dict(), ensure_ascii=False), encoding="utf-8")
     unfinished.replace(known)
@@ -173,8 +193,8 @@ def _is_old(folder: Path, kept: timedelta) -> bool:
     return time.time() - folder.stat().st_mtime > kept.total_seconds()
 
 
-def _read(path: Path, upload: str, progress: Progress) -> Preview:
-    reader = read_posts(path, progress=progress)
+def _read(path: Path, upload: str, timezone: str | None, date_format: str | None, progress: Progress) -> Preview:
+    reader = read_posts(path, timezone=timezone, date_format=date_format, progress=progress)
     earliest: datetime | None = None
     latest: datetime | None = None
     head: list[pa.RecordBatch] = []
@@ -211,12 +231,14 @@ def _read(path: Path, upload: str, progress: Progress) -> Preview:
         ),
         language=language,
         suggestions=_suggested(posts, language),
+        timezone=timezone,
+        date_format=date_format,
     )
 
 
 def _for_people(message: str, path: Path) -> str:
-    """A message without our path of the file, and without options of the command line."""
-    return _COMMANDS.sub("", message.replace(str(path), "the file"))
+    """A message without our path of the file, and without options of the command line and of Python."""
+    return _COMMANDS.sub("", message.replace(str(path), "the file")).replace("--date-format", "the date format")
 
 
 def _suggested(posts: PostTable, language: str) -> tuple[str, ...]:
@@ -294,7 +316,7 @@ def _fits(path: Path, facts: pq.FileMetaData, limit: int) -> bool:
     texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
     total = 0
     with pq.ParquetFile(path, read_dictionary=texts, buffer_size=_BUFFER) as file:
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=wanted):
+        for batch in file.iter_batches(batch_size=TABLE_ROWS, columns=wanted):
             size = sum(map(_size, batch.columns))
             total += size
             if total > limit or size > MOST_AT_ONCE:

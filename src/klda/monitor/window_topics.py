@@ -21,7 +21,7 @@ from klda.monitor.calendar import horizon
 from klda.monitor.forget import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.monitor import Monitor
-from klda.store.delta.tally import ALL
+from klda.store.delta.rows import ALL
 from klda.store.sql.topic_records import TopicExample, TopicOverTime, WindowTopics
 from klda.text.corpus import Corpus
 from klda.text.documents import Documents

@@ -27,7 +27,7 @@ from klda.policies.registry import accepted
 from klda.policies.registry import policy as policy_named
 from klda.posts import read_posts
 from klda.posts.files import PathLike
-from klda.posts.frames import Frame
+from klda.posts.input_types import Frame
 from klda.posts.schema import HasBatches, PostTable, unread
 from klda.text.corpus import Corpus
 from klda.text.documents import merged

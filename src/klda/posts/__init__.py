@@ -1,4 +1,4 @@
-"""Where posts come from: files of every platform's format."""
+"""Posts: reading files in the formats of all platforms, and the one table schema of posts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from klda.posts.read_report import BadRecord, ReadReport
     from klda.posts.reader import PostReader, read_posts
-    from klda.posts.report import BadRecord, ReadReport
 
-# Loaded on first use: commands say what is wrong with their arguments before the libraries of tables are there.
+# Loaded on first use: commands check their arguments before they load the table libraries.
 _HOME = {
-    "BadRecord": "klda.posts.report",
+    "BadRecord": "klda.posts.read_report",
     "PostReader": "klda.posts.reader",
-    "ReadReport": "klda.posts.report",
+    "ReadReport": "klda.posts.read_report",
     "read_posts": "klda.posts.reader",
 }
 

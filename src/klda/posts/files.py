@@ -1,4 +1,4 @@
-"""Files as bytes: finding them, unpacking them, and cutting them into lines or JSON values of bounded length."""
+"""Files as bytes: finding files, unpacking them, and splitting them into lines or JSON values of limited length."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from klda.errors import InputError
-from klda.posts.formats.outcome import Bad
-from klda.posts.reasons import DAMAGED, TOO_LONG
+from klda.posts.formats.outcome import DAMAGED, TOO_LONG, Bad
 
 MAX_LINE = 10_000_000
 CHUNK = 1 << 18
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Line: TypeAlias = tuple[int, bytes | Bad]
-"""A line or a JSON value: its number, and its bytes or what is wrong with it."""
+"""A line or a JSON value: its number, and its bytes or the problem with it."""
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _BETWEEN = re.compile(r"[\s,]*")
@@ -31,7 +30,7 @@ _DECODER = json.JSONDecoder()
 
 
 class Stream:
-    """The unpacked bytes of a file; `position` is how far the file itself was read."""
+    """The unpacked bytes of a file. `position` counts the bytes read from the disk."""
 
     def __init__(self, path: Path) -> None:
         self._file: Any = pa.OSFile(str(path), "rb")
@@ -42,23 +41,23 @@ class Stream:
         self.packed = packing is not None
 
     def read(self, size: int) -> bytes:
-        """At most this many bytes, none at the end; OSError when the file is damaged."""
+        """The next bytes, at most `size`; empty at the end. OSError when the file is damaged."""
         piece: bytes = self._unpacked.read(size)
         return piece
 
     @property
     def position(self) -> int:
-        """How many bytes of the file, as it lies on the disk, were read."""
+        """How many bytes were read from the disk, before unpacking."""
         return int(self._file.tell())
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
         if not self._file.closed:
             self._file.close()
 
 
 def find_files(paths: PathLike | Iterable[PathLike]) -> list[tuple[Path, bool]]:
-    """Every file in these files and folders, sorted within a folder, each with whether it was named itself."""
+    """All files in these paths, sorted within a folder; True marks a file that was given itself, not by its folder."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise InputError("no file to read; name at least one file or folder")
@@ -78,7 +77,7 @@ def find_files(paths: PathLike | Iterable[PathLike]) -> list[tuple[Path, bool]]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Stream]:
-    """The unpacked bytes of a file; gzip and Zstandard are told by their first bytes, not by the name."""
+    """The unpacked bytes of a file. Gzip and Zstandard are recognised by their first bytes, not by the file name."""
     try:
         stream = Stream(path)
     except OSError as error:
@@ -91,13 +90,13 @@ def opened(path: Path) -> Iterator[Stream]:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """A path to the unpacked file, for formats that are read from the end; a temporary copy when it is packed."""
+    """A path to the unpacked file, for formats that are read from the end. For a packed file it is a temporary copy."""
     with opened(path) as stream:
         if not stream.packed:
             yield path
             return
         with tempfile.NamedTemporaryFile(prefix="klda-") as copy:
-            with suppress(OSError):  # cut off: what is there shows that it is damaged
+            with suppress(OSError):  # the file is cut off; reading its copy reports the damage
                 while piece := stream.read(CHUNK):
                     copy.write(piece)
             copy.flush()
@@ -105,7 +104,7 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 
 def lines(stream: Stream) -> Iterator[Line]:
-    """The lines of a stream without the final line feed; one that is too long is passed over without being held."""
+    """The lines of a stream, without line feeds. A line over 10 MB is skipped and not kept in memory."""
     number, tail, too_long = 0, b"", False
     try:
         piece = stream.read(CHUNK).removeprefix(codecs.BOM_UTF8)
@@ -128,19 +127,19 @@ def lines(stream: Stream) -> Iterator[Line]:
 def json_values(stream: Stream) -> Iterator[Line]:
     """The values of JSON that spans lines: the elements of an array, or objects one after another.
 
-    They are numbered as values, since lines mean nothing here. What follows a value that cannot be read, or one over
-    10 MB, is given up: inside a document there is no line end to start from again.
+    The number is that of the value, not of the line. After a value that is broken or over 10 MB, the rest of the file
+    is not read: without line ends there is no place from which to start again.
     """
     decode = codecs.getincrementaldecoder("utf-8-sig")(errors="surrogateescape").decode
     text, at, number, depth, ended = "", 0, 0, 0, False
     while True:
-        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # it matches the empty string too
+        at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]  # the pattern also matches the empty string
         if text[at : at + 1] == "]" or (text[at : at + 1] == "[" and depth == 0):
             depth += 1 if text[at] == "[" else -1
             at += 1
             continue
         end = _end_of_value(text, at)
-        # A value that touches the end of what was read may go on: 12 may become 123.
+        # A value at the end of the bytes read so far may continue: 12 may become 123.
         if end is not None and (end < len(text) or ended):
             number += 1
             yield number, text[at:end].encode("utf-8", "surrogateescape")
@@ -149,7 +148,7 @@ def json_values(stream: Stream) -> Iterator[Line]:
         if ended or len(text) - at > MAX_LINE:
             break
         try:
-            piece = stream.read(max(CHUNK, len(text) - at))  # doubling keeps the attempts at a long value few
+            piece = stream.read(max(CHUNK, len(text) - at))  # doubling limits the number of attempts at a long value
         except OSError as error:
             yield number + 1, Bad(DAMAGED, value=error)
             return
@@ -160,7 +159,7 @@ def json_values(stream: Stream) -> Iterator[Line]:
 
 
 def _end_of_value(text: str, at: int) -> int | None:
-    """Where the JSON value that starts here ends; None when it is broken or cut off."""
+    """The end of the JSON value that starts at `at`; None when it is broken or cut off."""
     try:
         return _DECODER.raw_decode(text, at)[1]
     except (ValueError, RecursionError):

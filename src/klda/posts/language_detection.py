@@ -1,4 +1,4 @@
-"""The language of a text: what the platform says, in one spelling, or a guess from the words."""
+"""The language of a text: as the platform states it, in one spelling; or detected from the words."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ _RENAMED = {"in": "id", "iw": "he", "ji": "yi"}  # codes that X still uses under
 
 
 def primary(tag: str | None) -> str | None:
-    """The language of a tag without its region, in lower case; None when the tag does not tell.
+    """The language of a tag, in lower case and without its region; None when the tag names no language.
 
     >>> primary("en-GB"), primary("PT_br"), primary("und"), primary("qme"), primary(None)
     ('en', 'pt', None, None, None)
     """
     code = (tag or "").strip().lower().replace("_", "-").partition("-")[0]
-    if not code or code in _UNKNOWN or (len(code) == 3 and code.startswith("q")):  # qaa … qtz are for private use
+    if not code or code in _UNKNOWN or (len(code) == 3 and code.startswith("q")):  # qaa to qtz are private
         return None
     return _RENAMED.get(code, code)
 
 
 def detect(text: str) -> str | None:
-    """The most likely language of a text, or None when it holds no words.
+    """The most likely language of a text; None when it has no words.
 
     >>> detect("The committee will meet again on Thursday to discuss the budget.")
     'en'
     """
-    from py3langid import classify  # here, because its model takes a moment to load
+    from py3langid import classify  # imported here, because loading its model takes time
 
     return primary(classify(text)[0])

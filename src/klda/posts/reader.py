@@ -1,4 +1,4 @@
-"""`read_posts`: one door for the files of every platform."""
+"""`read_posts`: reads the files of all platforms, and frames."""
 
 from __future__ import annotations
 
@@ -6,28 +6,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from klda.errors import SettingError
-from klda.posts.columnar import to_posts
-from klda.posts.csv_rows import csv_outcomes, csv_records
-from klda.posts.dedup import SeenIds
+from klda.posts.columnar import parquet_batches, parquet_dates, to_posts
 from klda.posts.files import PathLike, Stream, find_files, json_values, lines, opened, unpacked
-from klda.posts.filetypes import FileSource, FileType, header_of, recognised
 from klda.posts.formats.generic import Columns, Mapped, as_mapping
-from klda.posts.formats.outcome import Bad, Outcome, Row, batch_of
-from klda.posts.formats.times import DateReader, date_reader, reader_of
-from klda.posts.frames import Frame, frame_batches, frame_source
-from klda.posts.json_lines import json_outcomes
+from klda.posts.formats.outcome import FOREIGN_FILE, LANGUAGE, Bad, Outcome, Row, batch_of
+from klda.posts.formats.times import DateReader, date_reader, reader_of, time_zone
+from klda.posts.input_types import FileType, Frame, PostInput, file_input, frame_batches, frame_input, header_of
 from klda.posts.language_detection import detect, primary
-from klda.posts.parquet import parquet_batches, parquet_dates
-from klda.posts.reasons import FOREIGN_FILE, LANGUAGE
-from klda.posts.report import ReadLog, ReadReport
+from klda.posts.parsing import csv_outcomes, csv_records, json_outcomes
+from klda.posts.read_report import ReadLog, ReadReport
 from klda.posts.schema import BATCH_ROWS, from_batch
+from klda.posts.seen_ids import SeenIds
 from klda.types import Post, Progress, silent
 
 STAGE = "read posts"
@@ -46,23 +41,23 @@ def read_posts(
     memory: int | None = None,
     progress: Progress = silent,
 ) -> PostReader:
-    """A reader over the posts in these files and folders, in the order given, or in a frame of pandas, Polars or Arrow.
+    """A reader of the posts in these files and folders, in the given order, or in a frame of pandas, Polars or Arrow.
 
-    Nothing is read before it is iterated.
+    Nothing is read before the reader is iterated.
 
-    Formats are told by content: X API v1.1 and v2, Bluesky Jetstream, Mastodon, and plain columns under their usual
-    names, in JSON lines, JSON, CSV or Parquet, packed with gzip or Zstandard or not. Duplicated ids are dropped.
+    Formats are recognised by content: X API v1.1 and v2, Bluesky Jetstream, Mastodon, and plain columns under their
+    usual names. Files are JSON lines, JSON, CSV or Parquet, also packed with gzip or Zstandard. Duplicates are dropped.
 
-    mapping: {field of Post: column of the file}, for foreign names; `is_repost` may name a yes/no column. With it,
-        every record is read as plain columns. Dotted names lead into nested JSON.
-    reposts: whether posts that only pass another one on are kept or dropped.
-    strict: whether a bad record raises InputError instead of being counted.
-    languages: keep only posts in these; where a post does not state its language, it is guessed from the text.
-    timezone: the zone of times that state none, such as "Europe/Berlin".
-    date_format: how times are written as text, as `strptime` has it, such as "%d/%m/%Y %H:%M". It is needed only where
-        a table has dates like 05/01/2026 and no day above 12 tells whether the day or the month comes first.
-    memory: bytes that ids met before may take; beyond, they lie in a temporary file. Without a limit, 13 bytes each.
-    progress: told the bytes read, of all bytes, with the lines and posts so far.
+    mapping: {field of Post: column of the file}, for unusual column names; `is_repost` may name a yes/no column. With
+        a mapping, every record is read as plain columns. Dotted names select nested JSON.
+    reposts: whether reposts are kept or dropped.
+    strict: whether a bad record raises InputError; otherwise it is counted.
+    languages: keep only posts in these languages. For a post without a stated language, it is detected from the text.
+    timezone: the zone of times without a zone, such as "Europe/Berlin".
+    date_format: the format of times in text, as for `strptime`, such as "%d/%m/%Y %H:%M". It is needed only for dates
+        like 05/01/2026, when no day above 12 shows whether the day or the month comes first.
+    memory: bytes of memory for known ids; more ids go to a temporary file. Without a limit, an id takes 13 bytes.
+    progress: called with the bytes read, the bytes in total, and the lines and posts so far.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
@@ -74,11 +69,11 @@ def read_posts(
     """
     if reposts not in ("keep", "drop"):
         raise SettingError(f'reposts must be "keep" or "drop", got {reposts!r}')
-    mapped, zone, dates = as_mapping(mapping), _zone(timezone), date_reader(date_format)
+    mapped, zone, dates = as_mapping(mapping), time_zone(timezone), date_reader(date_format)
     return PostReader(
-        [frame_source(path_or_paths, mapped, zone, dates)]
+        [frame_input(path_or_paths, mapped, zone, dates)]
         if isinstance(path_or_paths, Frame)
-        else [recognised(path, named, mapped) for path, named in find_files(path_or_paths)],
+        else [file_input(path, named, mapped) for path, named in find_files(path_or_paths)],
         mapped,
         reposts == "drop",
         strict,
@@ -91,11 +86,11 @@ def read_posts(
 
 
 class PostReader:
-    """An iterable of `Post`, and of record batches for those in a hurry. Each pass reads the files anew."""
+    """An iterable of `Post`; `batches()` gives record batches, which is faster. Each pass reads the files again."""
 
     def __init__(
         self,
-        sources: list[FileSource],
+        sources: list[PostInput],
         mapping: Mapped,
         drop_reposts: bool,
         strict: bool,
@@ -117,7 +112,7 @@ class PostReader:
 
     @property
     def report(self) -> ReadReport:
-        """What became of the records so far, in the latest pass."""
+        """The counts of records so far, in the latest pass."""
         return self._log.snapshot()
 
     def __iter__(self) -> Iterator[Post]:
@@ -143,8 +138,8 @@ class PostReader:
             done += source.size
         self._progress(STAGE, total, total, lines=log.lines, posts=log.posts)
 
-    def _read(self, source: FileSource, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Everything in a file that is a post, with how many bytes of the file were read."""
+    def _read(self, source: PostInput, log: ReadLog) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Batches of the posts in a file, each with the number of bytes read so far."""
         columns = source.columns or Columns()
         if source.frame is not None:
             yield from self._read_columns(source, columns, frame_batches(source.frame, columns), log, source.dates)
@@ -159,7 +154,7 @@ class PostReader:
             with opened(source.path) as stream:
                 yield from self._pack(source.path, self._outcomes(source, stream), log, lambda: stream.position)
 
-    def _outcomes(self, source: FileSource, stream: Stream) -> Iterator[tuple[int, Outcome]]:
+    def _outcomes(self, source: PostInput, stream: Stream) -> Iterator[tuple[int, Outcome]]:
         if source.columns is None:
             cut = json_values if source.type is FileType.VALUES else lines
             return json_outcomes(cut(stream), self._mapping, self._zone, self._dates)
@@ -171,7 +166,7 @@ class PostReader:
     def _pack(
         self, path: Path, outcomes: Iterator[tuple[int, Outcome]], log: ReadLog, position: Callable[[], int]
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Outcomes as batches of posts; the others are counted. What came before a fatal record is handed out first."""
+        """Batches of the posts among these outcomes; others are counted. Posts before a fatal record come first."""
         rows: list[Row] = []
         characters = 0
         for number, outcome in outcomes:
@@ -194,7 +189,7 @@ class PostReader:
 
     def _read_columns(
         self,
-        source: FileSource,
+        source: PostInput,
         columns: Columns,
         batches: Iterable[tuple[float, pa.RecordBatch | Bad]],
         log: ReadLog,
@@ -221,7 +216,7 @@ class PostReader:
             yield position, posts
 
     def _wanted(self, posts: pa.RecordBatch, log: ReadLog) -> pa.RecordBatch:
-        """The posts without dropped reposts and other languages, which are counted."""
+        """The posts without dropped reposts and other languages; the dropped posts are counted."""
         if self._drop_reposts:
             original = posts.column("repost_of")
             log.reposts_dropped += len(original) - original.null_count
@@ -235,7 +230,7 @@ class PostReader:
 
 
 def _csv_dates(path: Path, columns: Columns, mapping: Mapped) -> DateReader | None:
-    """What reads the dates of a CSV file; it is read ahead as far as it takes to tell days from months."""
+    """The reader of the dates of a CSV file. It reads ahead until a date shows whether the day comes first."""
     with opened(path) as stream:
         rows = lines(stream)
         names, delimiter = header_of(rows, mapping)
@@ -248,7 +243,7 @@ def _only(posts: pa.RecordBatch, mask: NDArray[np.bool_]) -> pa.RecordBatch:
 
 
 def _languages_of(posts: pa.RecordBatch) -> Iterator[str | None]:
-    """The language of each post: the stated one, or else a guess."""
+    """The language of each post, as stated or else detected."""
     stated = map(primary, posts.column("language").to_pylist())
     for code, text in zip(stated, posts.column("text"), strict=True):
         yield code or detect(text.as_py())
@@ -259,12 +254,3 @@ def _language_codes(languages: str | Collection[str] | None) -> frozenset[str]:
     if None in codes:
         raise SettingError(f"languages={languages!r}: use codes such as en, de or pt-BR")
     return frozenset(code for code in codes if code)
-
-
-def _zone(timezone: str | tzinfo | None) -> tzinfo | None:
-    if not isinstance(timezone, str):
-        return timezone
-    try:
-        return ZoneInfo(timezone)
-    except (ValueError, OSError, KeyError) as error:
-        raise SettingError(f"timezone={timezone!r} is not known; use a name such as Europe/Berlin or UTC") from error

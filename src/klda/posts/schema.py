@@ -1,4 +1,4 @@
-"""Posts as Arrow: the one schema, the way to and from `Post`, and the memory-mapped table beside a corpus."""
+"""Posts in Arrow: the schema, conversion from and to `Post`, and the table of posts of a corpus."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class HasBatches(Protocol):
     """Anything that yields record batches in `POST_SCHEMA`: a reader, a store, a simulation."""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yields the posts, a few thousand at a time."""
+        """Batches of the posts, a few thousand rows each."""
         ...
 
 
@@ -62,7 +62,7 @@ def to_batch(posts: Iterable[Post]) -> pa.RecordBatch:
     rows = list(posts)
     for post in rows:
         if post.time.tzinfo is None:
-            raise DataError(f"post {post.id}: its time {post.time} has no zone; give one, as in tzinfo=datetime.UTC")
+            raise DataError(f"post {post.id}: the time {post.time} has no zone; add one, as in tzinfo=datetime.UTC")
     columns = [pa.array([getattr(post, f.name) for post in rows], type=f.type) for f in POST_SCHEMA]
     return pa.RecordBatch.from_arrays(columns, schema=POST_SCHEMA)
 
@@ -78,26 +78,26 @@ def from_batch(batch: pa.RecordBatch) -> Iterator[Post]:
 
 
 def as_batches(posts: HasBatches | Iterable[Post], rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-    """Record batches of any source of posts, without holding more than one batch."""
+    """Record batches of any source of posts; only one batch is in memory at a time."""
     if isinstance(posts, HasBatches):
         yield from posts.batches()
         return
     if isinstance(posts, str | os.PathLike):
-        raise InputError(f"{posts}: the name of a file, not posts; read it first, with klda.read_posts({str(posts)!r})")
+        raise InputError(f"{posts}: this is a file name, not posts; read it first: klda.read_posts({str(posts)!r})")
     if hasattr(posts, "__arrow_c_stream__"):
-        raise InputError("a frame is no list of posts; read it first, with klda.read_posts(frame)")
+        raise InputError("a frame is not a list of posts; read it first: klda.read_posts(frame)")
     iterator = iter(posts)
     while chunk := list(islice(iterator, rows)):
         if not isinstance(chunk[0], Post):
             kind = type(chunk[0]).__name__
             raise InputError(
-                f"posts hold {kind}, not klda.Post; read a file or a frame with klda.read_posts, or make them Post"
+                f"the posts are {kind}, not klda.Post; read files and frames with klda.read_posts, or make Post objects"
             )
         yield to_batch(chunk)
 
 
 def unread(posts: object) -> tuple[str, ...]:
-    """What a reader left out, in words, for who does not look at its report; nothing where there is none."""
+    """A note on the number of records that could not be read, with the reasons; empty if all were read."""
     report: Any = getattr(posts, "report", None)
     bad = dict(getattr(report, "bad", {}))
     if not bad:
@@ -124,7 +124,7 @@ class PostTable:
 
     @classmethod
     def open(cls, path: Path) -> PostTable:
-        """The table in an Arrow file, mapped rather than read."""
+        """The table in an Arrow file; the file is memory-mapped, not read."""
         try:
             with pa.memory_map(str(path)) as source:
                 table = pa.ipc.open_file(source).read_all()
@@ -135,7 +135,7 @@ class PostTable:
         return cls(table)
 
     def save(self, path: Path) -> None:
-        """Writes the table as an uncompressed Arrow file, which can be mapped."""
+        """Writes the table as an uncompressed Arrow file, which can be memory-mapped."""
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, POST_SCHEMA) as writer:
             writer.write_table(self.table, max_chunksize=65_536)
 
@@ -156,7 +156,7 @@ class PostTable:
         order = np.argsort(rows, kind="stable")
         ordered, edges = rows[order], np.cumsum([0, *map(len, column.chunks)])
         cuts = np.searchsorted(ordered, edges)
-        # Chunk by chunk: Arrow would join all of them first, and texts of one array end at 2 GB.
+        # Chunk by chunk: Arrow would join all chunks first, and one array can hold 2 GB of text only.
         found = pa.chunked_array(
             [
                 chunk.take(pa.array(ordered[start:end] - edge))
@@ -172,7 +172,7 @@ class PostTable:
         return texts
 
     def counts(self, name: str, rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
-        """A nullable count as floats, NaN where the platform did not give it."""
+        """A count as floats; NaN where the platform gave none."""
         values: NDArray[np.float64] = np.asarray(
             self.column(name, rows).cast(pa.float64()).fill_null(float("nan")).to_numpy(), dtype=np.float64
         )
@@ -184,7 +184,7 @@ class PostTable:
 
 
 class PostSink:
-    """Gathers batches of posts: in memory while they are few, then in a temporary Arrow file, which is mapped."""
+    """Collects batches of posts: first in memory, above a limit in a temporary Arrow file, which is memory-mapped."""
 
     def __init__(self, keep_bytes: int = 64 << 20) -> None:
         self.rows = 0
@@ -193,7 +193,7 @@ class PostSink:
         self._spill: _Spill | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Takes one batch in."""
+        """Adds a batch."""
         self.rows += batch.num_rows
         if self._spill is not None:
             self._spill.writer.write_batch(batch)
@@ -207,14 +207,14 @@ class PostSink:
             self._batches.clear()
 
     def finish(self) -> PostTable:
-        """The table of all batches; a temporary file goes when the table does."""
+        """The table of all batches; a temporary file is deleted with the table."""
         if self._spill is None:
             return PostTable(pa.Table.from_batches(self._batches, schema=POST_SCHEMA))
         return self._spill.finish()
 
 
 class _Spill:
-    """A temporary Arrow file: it has a name only while it is written, and is gone when nobody needs it any more."""
+    """A temporary Arrow file. It has a name only while it is written, and disappears when it is no longer used."""
 
     def __init__(self) -> None:
         handle, name = tempfile.mkstemp(prefix="klda-posts-", suffix=".arrow")
@@ -225,7 +225,7 @@ class _Spill:
         self.writer = pa.ipc.new_file(self._file, POST_SCHEMA)
 
     def finish(self) -> PostTable:
-        """The table in the file, which from now on lives as long as it is mapped, however the process ends."""
+        """The table in the file. The file exists while it is mapped; it disappears however the process ends."""
         self.writer.close()
         self._file.close()
         table = PostTable.open(self._path)
@@ -234,12 +234,12 @@ class _Spill:
 
 
 def microseconds(time: datetime) -> int:
-    """Microseconds since 1970 in UTC, as corpora store time.
+    """Microseconds since 1970 in UTC, the form in which corpora store time.
 
     >>> microseconds(datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     1000000
     """
     if time.tzinfo is None:
-        raise DataError(f"the time {time} has no zone; give one, as in tzinfo=datetime.UTC")
+        raise DataError(f"the time {time} has no zone; add one, as in tzinfo=datetime.UTC")
     delta = time.astimezone(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds

@@ -1,4 +1,4 @@
-"""Arrays in files that have no name: larger than memory, and gone however the process ends."""
+"""Arrays in temporary files without a name: they may exceed memory, and disappear however the process ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 
 def nameless(size: int, dtype: DTypeLike, folder: Path | None = None) -> NDArray[Any]:
-    """An array of zeros in a file in `folder`; in the system's folder for such files where that cannot be written to.
+    """An array of zeros in a temporary file in `folder`, or in the system's temporary folder if that is not writable.
 
     >>> array = nameless(3, np.int32)
     >>> array[1:] = 7
@@ -29,11 +29,11 @@ def nameless(size: int, dtype: DTypeLike, folder: Path | None = None) -> NDArray
 
 
 def _take_room(file: int, n_bytes: int) -> None:
-    """Makes a file so large on the disk itself: on a full one, writing to a mapped file with gaps ends the process."""
-    if not hasattr(os, "posix_fallocate"):  # as on macOS
+    """Reserves the space on the disk. Without it, writing to a mapped file on a full disk would end the process."""
+    if not hasattr(os, "posix_fallocate"):  # for example on macOS
         return
     try:
         os.posix_fallocate(file, 0, n_bytes)
     except OSError as error:
-        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):  # of disks that cannot promise room
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):  # file systems that cannot reserve space
             raise

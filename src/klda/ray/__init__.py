@@ -1,1 +1,1 @@
-"""Ray as an engine for the same work: preparation, training and backtests on many machines."""
+"""Preparation, training and backtests on many machines, with Ray."""

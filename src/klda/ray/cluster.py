@@ -1,21 +1,25 @@
-"""A connection to Ray: a cluster that somebody runs, or one on this machine for as long as it is needed."""
+"""Connections to Ray, on a running cluster or on this machine; and a `map` that runs as Ray tasks."""
 
 from __future__ import annotations
 
 import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from klda.errors import SettingError
+from klda.errors import KldaError, SettingError
 from klda.extras import require
 
 OBJECT_STORE = 512 << 20
-"""Bytes of shared memory for a Ray of our own; what does not fit is spilled to disk."""
+"""Bytes of shared memory for a Ray that klda starts; Ray spills the rest to disk."""
 ANSWER_WITHIN = 5.0
 """Seconds in which a cluster must answer."""
+
+RETRIES = 5
+"""How often a task is repeated after its node or process was lost."""
 
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent anywhere
@@ -23,7 +27,7 @@ _QUIET = {
     "RAY_TRAIN_V2_ENABLED": "1",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",  # a checkpoint waits for the next look
+    "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",  # a checkpoint waits for the next check
 }
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS"), "1")
 
@@ -32,8 +36,8 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM
 def connected(address: str | None = None, *, cpus: int | None = None) -> Iterator[None]:
     """A connection to the Ray cluster at `address` (host:port, or auto for the one on this machine).
 
-    Without an address, Ray is started here with so many workers (one for each core if left out) and ended afterwards.
-    A connection that is there already is used, and left as it is.
+    Without an address, Ray is started here with `cpus` workers (by default one for each core), and stopped afterwards.
+    An existing connection is used, and stays open.
     """
     require("ray", "the engine ray")
     for name, value in _QUIET.items():
@@ -50,7 +54,7 @@ def connected(address: str | None = None, *, cpus: int | None = None) -> Iterato
             address="local" if address is None else address,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            runtime_env={"env_vars": _ONE_THREAD},  # Ray has a process for each core
+            runtime_env={"env_vars": _ONE_THREAD},  # Ray runs one process for each core
             **(here if address is None else {}),
         )
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -62,7 +66,7 @@ def connected(address: str | None = None, *, cpus: int | None = None) -> Iterato
 
 
 def _check(address: str | None) -> None:
-    """Asks whether anybody listens at an address: Ray itself would wait for a minute."""
+    """Raises SettingError if nothing answers at an address; Ray itself would wait for a minute."""
     if address in (None, "auto"):
         return
     host, colon, port = address.rpartition(":")
@@ -81,3 +85,44 @@ def _no_answer(address: str | None, error: Exception) -> SettingError:
     return SettingError(
         f"--address {address}: no Ray cluster answers there ({error}); start one with `ray start --head`"
     )
+
+
+def task_map(*, ordered: bool = False) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
+    """A `map` that runs as Ray tasks with one thread each; results come as tasks end, or in the order of tasks."""
+    return partial(_map, ordered)
+
+
+def _map(ordered: bool, function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+    import ray
+    from ray.exceptions import RayError
+
+    # Ray gives a task of one CPU one thread.
+    job = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(_run)
+    shared = ray.put(function)  # once a node, not once a task
+    waiting = [job.remote(shared, task) for task in tasks]
+    try:
+        while waiting:
+            done = waiting[:1] if ordered else ray.wait(waiting)[0]
+            waiting = [ref for ref in waiting if ref not in done]
+            yield from ray.get(done)
+    except RayError as error:
+        raise own_error(error) from error
+    finally:
+        for ref in waiting:
+            ray.cancel(ref)
+
+
+def _run(function: Callable[[Any], Any], task: Any) -> Any:
+    return function(task)
+
+
+def own_error(error: BaseException) -> BaseException:
+    """The KldaError that a task raised, without Ray's wrappers; for other errors the error itself."""
+    from ray.exceptions import RayTaskError
+
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, KldaError) and not isinstance(inner, RayTaskError):
+            return inner
+        inner = getattr(inner, "cause", None) or inner.__cause__
+    return error

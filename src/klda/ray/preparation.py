@@ -1,8 +1,12 @@
 """Preparation on Ray Data: files of posts → a corpus in shards, on all nodes of a cluster.
 
-Tasks read files and cut the posts into parts on the shared disk; ids that occur in several files are found by a
-distributed aggregation; tasks turn parts into local shards; a second aggregation counts the words of all; tasks number
-every shard's words anew. Only paths and counts travel, so a lost node costs the tasks that it was at.
+1. Tasks read files and write the posts in parts to the shared disk.
+2. An aggregation finds ids that occur in several files.
+3. Tasks turn parts into local shards.
+4. An aggregation counts the words of all shards.
+5. Tasks renumber the words of every shard.
+
+Only paths and counts are sent between nodes, so a lost node costs only its running tasks.
 """
 
 from __future__ import annotations
@@ -25,8 +29,8 @@ from ray.data.context import DataContext, ShuffleStrategy
 from ray.exceptions import RayError
 
 from klda.posts.schema import PostTable
-from klda.ray.listing import SourceFile, grouped, on_this_machine
-from klda.ray.tasks import own_error, task_map
+from klda.ray.cluster import own_error, task_map
+from klda.ray.input_files import SourceFile, grouped, on_this_machine
 from klda.text import storage
 from klda.text.merging import frequent_words, vocabulary_of, word_counts
 from klda.text.out_of_core import MOST_TEXT, make_part, spilled
@@ -37,35 +41,35 @@ from klda.text.vocabulary import Vocabulary
 from klda.types import Progress, silent
 
 BUCKETS = 64
-"""Words and ids are counted in so many parts, each by one task."""
+"""The number of parts in which words and ids are counted, each by one task."""
 
 
 class ReportedPosts(Protocol):
-    """Posts of some files, and what became of their lines."""
+    """The posts of some files, and the report on reading them."""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yields the posts."""
+        """Batches of the posts."""
         ...
 
     @property
     def report(self) -> Any:
-        """What was read so far; can be pickled."""
+        """The report so far; it can be pickled."""
         ...
 
 
 Read = Callable[[Sequence[tuple[Path, bool]]], ReportedPosts]
-"""Reads files, each with whether the user named it; must be picklable."""
+"""Reads files, each with whether the user named it; it must be picklable."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A corpus in shards, and what became of the files that it was made from."""
+    """A corpus in shards, and the reports on its files."""
 
     corpus: ShardedCorpus | None
-    """None where the files have no post: the reports say why."""
+    """None if the files have no post; the reports give the reasons."""
     reports: list[Any]
     duplicates: int
-    """Posts dropped because a file read earlier has them, beyond those that reports count."""
+    """Posts that were dropped because an earlier file has them; the reports do not count these."""
 
 
 def prepare(
@@ -77,9 +81,9 @@ def prepare(
     text_bytes: int = MOST_TEXT,
     progress: Progress = silent,
 ) -> Prepared:
-    """Writes the corpus of these files to a folder of shards that all nodes see; it equals the one made locally.
+    """The corpus of these files, in a folder of shards on a disk that all nodes share; it equals a corpus made locally.
 
-    A shard has about so many bytes of text. Ray must be connected.
+    A shard has about `text_bytes` bytes of text. Ray must be connected.
     """
     folder = folder.resolve()
     storage.check_free(folder)
@@ -91,7 +95,7 @@ def prepare(
             cut = _rows(groups, partial(_cut, read=read, work=Path(work), text_bytes=text_bytes))
             cut.sort(key=lambda row: (row["group"], row["part"]))
             progress("read", len(files), len(files))
-            reports = [pickle.loads(row["report"]) for row in cut if row["report"]]  # noqa: S301  our own tasks' work
+            reports = [pickle.loads(row["report"]) for row in cut if row["report"]]  # noqa: S301  made by our own tasks
             paths = [Path(row["path"]) for row in cut if row["rows"]]
             if not paths:
                 return Prepared(None, reports, 0)
@@ -103,7 +107,7 @@ def prepare(
             made.sort(key=lambda row: row["number"])
             progress("prepare", sum(row["rows"] for row in made))
             parts = [Path(row["path"]) for row in made if row["rows"]]
-            words = _words(parts, recipe.settings)  # the first of all posts is kept, so there is a part
+            words = _words(parts, recipe.settings)  # the first post is never dropped, so there is a part
         except RayError as error:
             raise own_error(error) from error
         corpus = assemble(
@@ -118,7 +122,7 @@ def prepare(
 
 
 def _set_up() -> None:
-    """How Ray Data is used here: quietly, and with shuffles made of tasks, which survive the loss of a node."""
+    """Sets up Ray Data: quiet, and with shuffles by tasks, which survive the loss of a node."""
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = DataContext.get_current()
     context.shuffle_strategy = ShuffleStrategy.SORT_SHUFFLE_PULL_BASED
@@ -127,13 +131,13 @@ def _set_up() -> None:
 
 
 def _dataset(items: Sequence[tuple[int, Any]]) -> ray.data.Dataset:
-    """Numbered items, each for a task of its own."""
+    """A dataset of numbered items, each for its own task."""
     rows = [{"item": pickle.dumps(item)} for item in items]
     return ray.data.from_items(rows, override_num_blocks=len(rows))
 
 
 def _rows(items: Sequence[tuple[int, Any]], function: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The rows that a function gives for each numbered item, in whatever order."""
+    """The rows that a function returns for each numbered item, in any order."""
     if not items:  # Ray Data makes no dataset of nothing
         return []
     rows: list[dict[str, Any]] = _dataset(items).flat_map(partial(_flat, function=function)).take_all()
@@ -146,7 +150,7 @@ def _flat(row: dict[str, Any], function: Callable[..., list[dict[str, Any]]]) ->
 
 
 def _cut(number: int, files: list[SourceFile], read: Read, work: Path, text_bytes: int) -> list[dict[str, Any]]:
-    """Reads a group of files and cuts their posts into parts on disk; a second try has a folder of its own."""
+    """The parts on disk with the posts of a group of files, and their report; a repeated task uses a new folder."""
     folder = work / f"{number:05d}-{uuid4().hex}"
     folder.mkdir()
     with on_this_machine(files) as here:
@@ -160,7 +164,7 @@ def _cut(number: int, files: list[SourceFile], read: Read, work: Path, text_byte
 
 
 def _make(number: int, path: Path, make: Callable[[Path, Path], None], repeated: pl.DataFrame) -> list[dict[str, Any]]:
-    """Turns a part into a local shard, without the posts that an earlier part has."""
+    """The local shard made from a part, without the posts that an earlier part has."""
     folder = path.parent / f"{path.stem}-{uuid4().hex}"
     table = PostTable.open(path).table
     kept = table.filter(_first_here(table, number, repeated)) if len(repeated) else table
@@ -173,14 +177,14 @@ def _make(number: int, path: Path, make: Callable[[Path, Path], None], repeated:
 
 
 def _first_here(table: pa.Table, number: int, repeated: pl.DataFrame) -> pa.Array:
-    """Which posts of a part no earlier one has."""
+    """Which posts of a part are in no earlier part."""
     ids = pl.DataFrame({"id": pl.Series(table.column("id").combine_chunks())})
     first = ids.join(repeated, on="id", how="left", maintain_order="left")["first"]
     return pa.array((first.is_null() | (first == number)).fill_null(True).to_numpy())
 
 
 def _repeated(paths: Sequence[Path]) -> pl.DataFrame:
-    """Ids that more than one part has, and the first part that has each."""
+    """The ids that occur in more than one part, each with its first part."""
 
     def ids(row: pa.Table) -> Iterator[pa.Table]:
         for number, path in map(pickle.loads, row.column("item").to_pylist()):
@@ -195,7 +199,7 @@ def _repeated(paths: Sequence[Path]) -> pl.DataFrame:
 
 
 def _words(parts: Sequence[Path], settings: TextSettings) -> tuple[Vocabulary, int]:
-    """The vocabulary of all parts, and how many distinct words they have."""
+    """The vocabulary of all parts, and their number of distinct words."""
 
     def counts(row: pa.Table) -> Iterator[pa.Table]:
         for _, path in map(pickle.loads, row.column("item").to_pylist()):
@@ -217,7 +221,7 @@ def _by_bucket(
     rows: Callable[[pa.Table], Iterator[pa.Table]],
     aggregate: Callable[[pa.Table], pa.Table],
 ) -> pl.DataFrame:
-    """What an aggregate gives of the rows of all items, bucket by bucket."""
+    """The results of an aggregation over the rows of all items, by bucket."""
     shuffled = _dataset(items).map_batches(rows, batch_size=1, batch_format="pyarrow").groupby("bucket")
     tables = shuffled.map_groups(aggregate, batch_format="pyarrow").iter_batches(
         batch_size=None, batch_format="pyarrow"
@@ -226,7 +230,7 @@ def _by_bucket(
 
 
 def _in_buckets(rows: pl.DataFrame, key: str) -> pa.Table:
-    """The rows with a bucket each, the same for the same key on every machine."""
+    """The rows with their buckets; equal keys have the same bucket on every machine."""
     hashed = pd.util.hash_array(rows[key].to_numpy().astype(object), categorize=False) % BUCKETS
     return _arrow(rows.with_columns(bucket=pl.Series(hashed.astype("int64"))))
 

@@ -1,7 +1,7 @@
-"""Training on Ray Train: the trainer of one machine, in several processes that each hold a part of the documents.
+"""Training on Ray Train: the trainer of a single machine runs in several processes, each with a part of the documents.
 
-With n workers a run equals one on a single machine with an n-fold batch. The folders of the corpus and of the run must
-be the same for all nodes: a shared file system.
+A run with n workers equals a run on a single machine with n times the batch size. All nodes must see the folders of the
+corpus and of the run under the same path, on a shared file system.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ Value = TypeVar("Value")
 
 
 class Together:
-    """What `klda.model.workers.Workers` asks for, in a process group that Ray Train has set up."""
+    """`klda.model.workers.Workers`, implemented by the process group of Ray Train."""
 
     def __init__(self) -> None:
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
-        # Small things on the CPU travel by gloo, also where gradients travel by nccl.
+        # Small CPU data are sent with gloo, also when gradients are sent with nccl.
         self._talk = dist.new_group(backend="gloo")
 
     def gather(self, mine: Value) -> list[Value]:
-        """What each worker gave, by rank."""
+        """The values of all workers, by rank."""
         if self.size == 1:
             return [mine]
         if isinstance(mine, int | float):
@@ -60,17 +60,17 @@ class Together:
         return found  # type: ignore[return-value]  # every place has been filled
 
     def _alike(self, mine: NDArray[Any]) -> list[NDArray[Any]]:
-        """Arrays of one shape and type, as they are: packed as objects they would take several times as long."""
+        """The arrays of all workers, of one shape and type; sending them as objects takes several times as long."""
         sent = torch.from_numpy(np.ascontiguousarray(mine))
         found = [torch.empty_like(sent) for _ in range(self.size)]
         dist.all_gather(found, sent, group=self._talk)
         return [tensor.numpy() for tensor in found]
 
     def add_up(self, tensors: Sequence[Tensor]) -> None:
-        """Replaces each tensor by its sum over all workers, which is the same on each to the last bit."""
+        """Replaces each tensor by its sum over all workers; the sums are bit-equal on all workers."""
         if self.size == 1:
             return
-        # One message instead of many: between two processes of one machine a message costs more than its megabytes.
+        # One message instead of many: between two processes of a machine, a message costs more than its megabytes.
         flat = torch.cat([tensor.reshape(-1) for tensor in tensors])
         dist.all_reduce(flat)
         start = 0
@@ -80,9 +80,9 @@ class Together:
 
 
 ERROR = "error.json"
-"""What a run without a model leaves beside its folder: why there is none."""
+"""The file in which a failed run leaves its error."""
 MAX_FAILURES = 5
-"""Lost nodes or processes after which a run gives up."""
+"""The number of lost nodes or processes after which a run fails."""
 
 
 def train(
@@ -93,9 +93,9 @@ def train(
     workers: int = 1,
     resume: bool = False,
 ) -> KLDA:
-    """The model, trained by so many workers on the corpus in a folder; checkpoints are kept under `folder`.
+    """The model, trained by `workers` processes on the corpus in a folder; checkpoints are kept in `folder`.
 
-    A worker or node that is lost is replaced, and all go on from the last checkpoint.
+    A lost worker or node is replaced, and all workers resume from the last checkpoint.
     """
     storage = folder.resolve()
     run = storage / RAY
@@ -116,7 +116,7 @@ def train(
             storage_path=str(storage),
             failure_config=ray.train.FailureConfig(max_failures=MAX_FAILURES),
             checkpoint_config=ray.train.CheckpointConfig(num_to_keep=2),
-            logging_config=ray.train.LoggingConfig(log_level="ERROR"),  # type: ignore[call-arg]  # typed as before v2
+            logging_config=ray.train.LoggingConfig(log_level="ERROR"),  # type: ignore[call-arg]  # the types are those of before v2
         ),
     )
     try:
@@ -133,10 +133,10 @@ def train(
 
 
 def _check_room(workers: int, kind: str) -> None:
-    """Refuses more workers than the cluster has room for: Ray would wait for more nodes, and say nothing."""
-    resources: Callable[[], dict[str, float]] = ray.cluster_resources  # which has no types
+    """Raises SettingError for more workers than the cluster can run; Ray would wait for nodes without a message."""
+    resources: Callable[[], dict[str, float]] = ray.cluster_resources  # it has no types
     there = resources().get(kind, 0)
-    # Ray has no public way to ask how far a cluster grows by itself, and its earlier versions have none at all.
+    # Ray has no public function for the largest size of a growing cluster; early versions have none at all.
     growth: Callable[[], dict[str, float] | None] = getattr(state.state, "get_max_resources_from_cluster_config", dict)
     room = int(max(there, (growth() or {}).get(kind, 0)))
     if workers > room:
@@ -147,7 +147,7 @@ def _check_room(workers: int, kind: str) -> None:
 
 @contextmanager
 def _interrupts_as_before() -> Iterator[None]:
-    """Ctrl-C means afterwards what it meant before: Ray Train would go on catching it for a run that is over."""
+    """Restores the handling of Ctrl-C afterwards; Ray Train would keep its own after the run."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -157,7 +157,7 @@ def _interrupts_as_before() -> Iterator[None]:
 
 
 def _train(config: dict[str, Any]) -> None:
-    """What each worker does."""
+    """Trains in one worker."""
     one_thread()
     workers = Together()
     model, folder = KLDA(**config["model"]), Path(config["folder"])
@@ -165,8 +165,8 @@ def _train(config: dict[str, Any]) -> None:
         corpus = in_step(workers, lambda: _own_part(workers, Path(config["corpus"]), model.half_life))
         model.fit(corpus, checkpoint=ReportedCheckpoints(workers.rank), workers=workers)
     except KldaError as error:
-        # Every worker comes here (what one alone may meet is done `in_step`), and trying again would not help: the
-        # error is the result.
+        # All workers meet the error, because work that only one could fail at is done `in_step`. Another attempt would
+        # fail too, so the error is the result.
         if workers.rank == 0:
             problem = {"type": type(error).__name__, "message": str(error)}
             (folder / ERROR).write_text(json.dumps(problem), encoding="utf-8")
@@ -176,19 +176,19 @@ def _train(config: dict[str, Any]) -> None:
 
 
 def _own_part(workers: Together, folder: Path, half_life: float | None) -> Corpus:
-    """The documents of this worker."""
+    """The part of the documents for this worker."""
     return load_corpus(folder, lambda window: own_stretch(recency_weights(window, half_life), workers))
 
 
 class ReportedCheckpoints:
-    """Checkpoints that all workers hand to Ray Train, which keeps them as one."""
+    """Checkpoints of all workers, which Ray Train stores as one."""
 
     def __init__(self, rank: int) -> None:
         self._rank = rank
 
     @contextmanager
     def latest(self) -> Iterator[Path | None]:
-        """The last checkpoint that every worker handed in."""
+        """The folder of the last checkpoint of all workers; None if there is none."""
         checkpoint = ray.train.get_checkpoint()
         if checkpoint is None:
             yield None
@@ -198,7 +198,7 @@ class ReportedCheckpoints:
 
     @contextmanager
     def next(self, iteration: int) -> Iterator[Path]:
-        """A folder of this worker, which Ray Train puts together with those of the others."""
+        """A folder for the checkpoint of this worker; Ray Train joins it with those of the others."""
         with tempfile.TemporaryDirectory() as folder:
             yield Path(folder)
             ray.train.report({"iteration": iteration}, checkpoint=ray.train.Checkpoint.from_directory(folder))

@@ -1,1 +1,1 @@
-"""Pictures and the HTML report; the same chart specifications serve web pages."""
+"""Reports as HTML files, and their charts, which web pages use too."""

@@ -1,4 +1,4 @@
-"""Everything a report says, as data: pages and pictures are drawn from this alone."""
+"""The content of a report as data; pages and pictures are made from it alone."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Activity:
     """Its start."""
     keyword: str
     posts: int
-    """Posts that carry it."""
+    """Posts that match it."""
     collected: float = 0.0
-    """Posts it collected while it was active; a post with several active keywords is shared equally among them."""
+    """Posts it collected while it was active; a post that matches n active keywords counts 1/n for each."""
     active: bool = False
 
 
 @dataclass(frozen=True)
 class WordChange:
-    """How often a word occurs in the posts of the current and of the proposed list, as a share of posts."""
+    """The share of posts with a word, under the current and under the proposed list."""
 
     word: str
     current: float
@@ -43,13 +43,13 @@ class WordChange:
 
     @property
     def difference(self) -> float:
-        """Positive where the word is gained."""
+        """The change of the share; positive for a gained word."""
         return self.proposed - self.current
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A table beside other methods, or beside the truth where it is known; the first column names the row."""
+    """A table that compares the proposal with other methods or with the truth; the first column names the row."""
 
     caption: str
     columns: tuple[str, ...]
@@ -57,7 +57,7 @@ class Comparison:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Which columns hold numbers; the others are text.
+        """Which columns hold numbers; other columns hold text.
 
         >>> Comparison("", ("list", "recall", "keywords"), (("klda", "44%", "5g, mask"), ("none", "–", ""))).numeric
         (False, True, False)
@@ -68,7 +68,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Report:
-    """What the page shows; a part that is empty is left out."""
+    """The content of the page; empty parts are not shown."""
 
     proposal: Proposal
     title: str
@@ -81,12 +81,12 @@ class Report:
     """Why there are no topics."""
     comparison: Comparison | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Named as the reader should see them."""
+    """Settings by the names that readers see."""
     version: str = version("klda")
 
     @property
     def windows(self) -> tuple[datetime, ...]:
-        """Starts of the windows that were seen, in order."""
+        """The starts of all windows, in order."""
         return tuple(sorted({row.window for row in self.activity}))
 
 
@@ -102,12 +102,12 @@ def report_of(
     comparison: Comparison | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Report:
-    """The report on a proposal, its volumes and words counted in the corpus that it was made from."""
+    """The report on a proposal; posts and words are counted in the corpus of the proposal."""
     shown = proposal.current | proposal.next_keywords
     for active in corpus.history:
         shown = shown | active
     if not len(shown):
-        raise DataError("the proposal names no keyword, so there is nothing to report")
+        raise DataError("the proposal has no keyword, so there is nothing to report")
     if any(keyword not in corpus.candidates for keyword in shown):
         corpus = corpus.with_candidates(shown | corpus.candidates)
     subject = subject or ", ".join(proposal.current.texts)
@@ -126,7 +126,7 @@ def report_of(
 
 
 def activity_in(corpus: Corpus, keywords: KeywordSet) -> tuple[Activity, ...]:
-    """What each keyword brought in each window of the corpus."""
+    """The posts of each keyword in each window of the corpus."""
     n_columns = len(corpus.candidates)
     documents, columns = corpus.observed.rows, corpus.observed.values  # (total,) each
     windows = corpus.documents.window[documents]  # (total,)
@@ -154,9 +154,9 @@ def activity_in(corpus: Corpus, keywords: KeywordSet) -> tuple[Activity, ...]:
 
 
 def word_changes(window: Corpus, current: KeywordSet, proposed: KeywordSet, most: int = 12) -> tuple[WordChange, ...]:
-    """The words that the proposed list brings more, and less, of than the current one: up to `most` of each.
+    """The words that are more frequent, and less frequent, under the proposed list: up to `most` of each.
 
-    Counted in one window's posts; the keywords themselves are left out, as their coming and going is the proposal.
+    They are counted in the posts of one window. The keywords themselves are left out: the proposal shows their changes.
     """
     before, after = (_share_of_posts(window, keywords) for keywords in (current, proposed))  # (V,) each
     change = after - before
@@ -173,7 +173,7 @@ def word_changes(window: Corpus, current: KeywordSet, proposed: KeywordSet, most
 
 
 def _share_of_posts(window: Corpus, keywords: KeywordSet) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The share of the posts with these keywords in which each word occurs. # (V,)"""
+    """For each word, the share of the posts with these keywords in which it occurs. # (V,)"""
     documents = (
         window.documents.take(window.carrying(keywords)) if len(keywords) else window.documents.take(slice(0, 0))
     )

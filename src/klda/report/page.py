@@ -1,8 +1,8 @@
-"""One HTML file that opens without a network: what every report shares.
+"""Pages: HTML files that open without a network, shared by all reports.
 
-Pictures are in the page twice: as SVG, for mail previews and browsers without scripts, and as specifications from which
-the inlined Vega draws them again with tooltips and at the width of the screen. A content security policy allows the
-page's own scripts by their hashes and nothing else, so that no text of a post can ever run or load anything.
+Pictures are in a page twice. SVG is for mail previews and browsers without scripts. From the specifications, the
+inlined Vega draws the pictures again, with tooltips and at the width of the screen. A content security policy allows
+only the scripts of the page, by their hashes, so no text of a post can run or load anything.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from klda.errors import InputError
-from klda.report.charts.dates import full_date
-from klda.report.charts.theme import CATEGORIES, DARK, LIGHT, Spec, themed
+from klda.report.charts.theme import CATEGORIES, DARK, LIGHT, Spec, full_date, themed
 from klda.report.templating import cleaned, environment
 
 STATIC_WIDTH = 680
@@ -34,8 +33,10 @@ VEGA_LITE = "6.4"
 
 
 def page(template: str, pictures: Mapping[str, Spec], *, static_width: int = STATIC_WIDTH, **content: Any) -> str:
-    """The page of a template with these pictures. What the content holds is text, whatever it looks like: nothing in it
-    becomes markup, script or link."""
+    """The page of a template with these pictures, as HTML.
+
+    The content is always shown as text; it never becomes markup, a script or a link.
+    """
     environment = _environment()
     style = Markup(  # noqa: S704 - our own file
         environment.get_template("report.css").render(light=LIGHT, dark=DARK, categories=CATEGORIES)
@@ -61,7 +62,7 @@ def page(template: str, pictures: Mapping[str, Spec], *, static_width: int = STA
 
 
 def write_page(html: str, path: Path | str) -> None:
-    """Writes a page; the file is either the old one or the whole new one, never a part."""
+    """Writes a page. The old file is replaced at once, so a file is always complete."""
     path = Path(path)
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
@@ -79,7 +80,7 @@ def write_page(html: str, path: Path | str) -> None:
 
 
 def _svg(spec: Spec, width: int) -> Markup:
-    """The picture as SVG, in which Vega has escaped every text."""
+    """The picture as SVG; Vega escapes every text in it."""
 
     def draw(text: str) -> str:
         svg: str = vl_convert.vegalite_to_svg(text, vl_version=VEGA_LITE, allowed_base_urls=[])
@@ -89,13 +90,13 @@ def _svg(spec: Spec, width: int) -> Markup:
     try:
         return Markup(draw(text))  # noqa: S704
     except ValueError:
-        # Vega may shorten a label between the two halves of an emoji, and then cannot measure it.
+        # Vega may cut a label between the two halves of an emoji, and then cannot measure it.
         return Markup(draw(re.sub("[\U00010000-\U0010ffff]", "□", text)))  # noqa: S704
 
 
 @cache
 def _vega() -> Markup:
-    """Vega, Vega-Lite and vega-embed as one script."""
+    """One script with Vega, Vega-Lite and vega-embed."""
     vendor = files("klda.report") / "vendor"
     parts = ((vendor / name / f"{name}.min.js").read_text("utf-8") for name in ("vega", "vega-lite", "vega-embed"))
     return Markup(";\n".join(parts))  # noqa: S704 - files of the package

@@ -1,4 +1,4 @@
-"""Templates of reports and pages. Whatever one prints is text: posts are hostile, and none of them becomes markup."""
+"""Templates of reports and pages. They show all values as text: posts may be hostile, and never become markup."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from klda.report import phrases
+from klda.report import wording
 from klda.safe_text import visible
 
 
 def environment(package: str) -> Environment:
-    """The templates of a package; every text that one prints passes through `visible`, so that none is forgotten."""
+    """The templates of a package; every text in them passes through `visible`."""
 
     def finalize(value: Any) -> Any:
         return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -26,17 +26,17 @@ def environment(package: str) -> Environment:
         finalize=finalize,
     )
     made.filters |= {
-        "count": phrases.count,
-        "percent": phrases.percent,
-        "between": phrases.between,
-        "decimal": phrases.decimal,
-        "marked": phrases.marked,
+        "count": wording.count,
+        "percent": wording.percent,
+        "between": wording.between,
+        "decimal": wording.decimal,
+        "marked": wording.marked,
     }
     return made
 
 
 def cleaned(node: Any) -> Any:
-    """Plain data with every text in it fit to be shown.
+    """Plain data with every text made safe by `visible`.
 
     >>> cleaned({"title": ["a\\x00", 1]})
     {'title': ['a', 1]}

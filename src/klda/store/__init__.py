@@ -1,19 +1,18 @@
-"""What a monitor keeps: posts in a Delta Lake table, everything else in SQL.
+"""The data of a monitor: posts in a Delta Lake table, everything else in SQL.
 
-`MonitorFolder` opens both; `PostStore` holds posts, `Records` the rest. One process writes at a time, any number read.
+`MonitorFolder` opens both. `PostStore` holds the posts, `Records` the rest. One process writes at a time; any number
+may read.
 """
 
 from __future__ import annotations
 
-from klda.store.delta.commits import Position
+from klda.store.delta.delta_log import Position
 from klda.store.delta.post_store import Appended, PostStore, WindowSize
 from klda.store.delta.pseudonyms import Pseudonyms
-from klda.store.delta.reading import StoredPosts, export
-from klda.store.lock import only_writer
-from klda.store.monitor_folders import MonitorFolder, create_monitor, list_monitors, open_monitor
+from klda.store.delta.stored_posts import StoredPosts, export
+from klda.store.monitor_folders import MonitorFolder, create_monitor, list_monitors, only_writer, open_monitor
 from klda.store.sql.database import Database
-from klda.store.sql.job_records import Job
-from klda.store.sql.journal import AuditEntry, RecordedGap, TrainedModel
+from klda.store.sql.journal import AuditEntry, Job, RecordedGap, TrainedModel
 from klda.store.sql.keyword_history import KeywordSpan, Outcome
 from klda.store.sql.proposal_records import Decision, SavedProposal
 from klda.store.sql.records import Records

@@ -1,4 +1,4 @@
-"""Posts as they are written: one protocol for every platform's stream, and the filter on our side."""
+"""Live streams of posts: one protocol for the sources of all platforms, and the filter by keywords."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from klda.extras import require
 
 if TYPE_CHECKING:
+    from klda.streams.connections import Backoff
     from klda.streams.filtering import Collected, Filtered, KeywordsHeld, Selection
     from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, Received, Source
-    from klda.streams.reconnect import Backoff
-    from klda.streams.registry import SOURCES, source_of
+    from klda.streams.sources import SOURCES, source_of
 
-# Loaded on first use: `klda rules` needs the platforms' limits only, and those no extra.
+# Loaded on first use: `klda rules` needs only the limits of platforms, and they need no extra.
 _HOME = {
-    "SOURCES": "klda.streams.registry",
-    "Backoff": "klda.streams.reconnect",
+    "SOURCES": "klda.streams.sources",
+    "Backoff": "klda.streams.connections",
     "Burst": "klda.streams.protocol",
     "Collected": "klda.streams.filtering",
     "Deleted": "klda.streams.protocol",
@@ -28,7 +28,7 @@ _HOME = {
     "Received": "klda.streams.protocol",
     "Selection": "klda.streams.filtering",
     "Source": "klda.streams.protocol",
-    "source_of": "klda.streams.registry",
+    "source_of": "klda.streams.sources",
 }
 
 __all__ = [

@@ -1,8 +1,8 @@
-"""The filter on our side: which keywords a post carries, whether it belongs to the sample, which keywords hold when.
+"""The filter by keywords: which keywords a post matches, and whether it belongs to the unfiltered sample.
 
-Jetstream and files bring everything; a platform that filters brings what its own rules match. Either way the posts
-pass here, so that "this post matches this keyword" means the same everywhere. A burst is matched at once, because one
-call for many texts takes a hundredth of the time of one call for each.
+Jetstream and files bring all posts; platforms with filters bring the posts that match their own rules. All of them pass
+this filter, so that "this post matches this keyword" means the same everywhere. All texts of a burst are matched in one
+call, which takes a hundredth of the time of one call per text.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from klda.types import KeywordSet, Post
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A post that carries keywords, or belongs to the unfiltered sample, or both."""
+    """A post that matches keywords, or belongs to the unfiltered sample, or both."""
 
     row: Row
     keywords: tuple[str, ...]
-    """Texts of the keywords that it carries; none when it is only in the sample."""
+    """The texts of the keywords that it matches; empty if it is in the sample only."""
     sampled: bool = False
     edited: bool = False
 
@@ -39,11 +39,11 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class KeywordsHeld:
-    """From here on these keywords hold: what comes before was matched with the ones before, or with both."""
+    """These keywords apply from here on. Earlier posts were matched with the previous keywords, or with both."""
 
     keywords: KeywordSet
     cursor: str | None
-    """The source's cursor at this point; None when nothing came before."""
+    """The cursor of the source at this point; None at the start."""
 
 
 Selected: TypeAlias = Collected | KeywordsHeld | Deleted | Gap
@@ -51,7 +51,7 @@ Selected: TypeAlias = Collected | KeywordsHeld | Deleted | Gap
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What the filter leaves of a burst; `received` counts the posts that went in."""
+    """The events of a burst that pass the filter; `received` counts all posts of the burst."""
 
     events: tuple[Selected, ...]
     cursor: str | None
@@ -59,11 +59,11 @@ class Selection:
 
 
 class Filtered:
-    """A source seen through keywords.
+    """A source filtered by keywords.
 
-    sample: the share of all posts that is kept, whatever they say; only where the source brings all posts. Whether a
-    post belongs to it depends on its id and `seed` alone, so that it is the same after every restart.
-    adjacent: whether the words of a phrase have to stand side by side.
+    sample: the share of all posts that is kept without filtering; only for sources that bring all posts. Whether a post
+    belongs to the sample depends on its id and `seed` alone, so it is the same after every restart.
+    adjacent: whether the words of a phrase must stand side by side.
     """
 
     def __init__(
@@ -80,17 +80,17 @@ class Filtered:
 
     @property
     def keywords(self) -> KeywordSet:
-        """The keywords that hold now."""
+        """The current keywords."""
         return self._matchers[0].keywords
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Selection, None]:
-        """Yields what is left of every burst, even when it is only the cursor; starts with the keywords that hold."""
+        """The selection of each burst, even if only its cursor is left; the first one begins with the keywords."""
         async with self._changing:
             await self.source.update_keywords(self.keywords)
         self._announced = None
         async with aclosing(self.source.bursts(cursor)) as bursts:
             async for burst in bursts:
-                matchers = self._matchers  # taken once: a burst never sees two lists in turn
+                matchers = self._matchers  # read once, so that one burst is matched with one list
                 held: tuple[KeywordsHeld, ...] = ()
                 if len(matchers) == 1 and self._announced != matchers[0].keywords:
                     self._announced = matchers[0].keywords
@@ -99,7 +99,7 @@ class Filtered:
                 cursor = burst.cursor
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
-        """Changes the keywords while the stream runs; until the platform has them too, old and new ones are matched."""
+        """Changes the keywords of a running stream; until the platform has the new ones, both are matched."""
         matcher = await asyncio.to_thread(Matcher, keywords, adjacent=self._adjacent)
         async with self._changing:
             [before] = self._matchers
@@ -125,7 +125,7 @@ class Filtered:
             if keywords or sampled:
                 kept.append(Collected(event.row, keywords, sampled, event.edited))
             elif event.edited:
-                kept.append(Deleted(event.row.id))  # what it said before is taken back, what it says now is not wanted
+                kept.append(Deleted(event.row.id))  # the old text may be stored, and the new text does not match
         return Selection(tuple(kept), burst.cursor, at)
 
     def samples(self, post_id: str) -> bool:
@@ -137,7 +137,7 @@ class Filtered:
 
 
 def _tags(matchers: tuple[Matcher, ...], texts: list[str]) -> dict[int, tuple[str, ...]]:
-    """The keywords of each text that carries any, by its position."""
+    """The keywords of each text that matches any, by the position of the text."""
     tags: dict[int, dict[str, None]] = {}
     for matcher in matchers if texts else ():
         names, found = matcher.keywords.texts, matcher.match_many(texts)

@@ -1,10 +1,10 @@
-"""A folder whose files are read as they arrive: whole files of any format, and JSON lines while they grow.
+"""A folder whose files are read as they arrive: JSON lines while the file grows, files of other formats as a whole.
 
-Lines are taken when they are complete, with their line feed. Files of other formats are taken when they have not
-changed for a moment; renaming a finished file into the folder is the safest way. Names that begin with a dot or end in
-`.tmp`, `.part` or `.partial` are left alone. The cursor holds, for each file in the folder, how far it was read. A file
-is known by how it begins, so that one that was renamed, or written anew with more at its end, is not read twice. What
-lines of a platform delete or edit is followed; of files that are read whole only their posts are taken.
+A line is read when it is complete, with its line feed. Files of other formats are read when they have not changed for
+a moment; it is safest to rename a finished file into the folder. Names that begin with a dot or end in `.tmp`, `.part`
+or `.partial` are ignored. The cursor holds how far each file was read. A file is identified by its first bytes, so a
+file that was renamed or extended is not read twice. Deletions and edits in JSON lines are applied; other files bring
+posts only.
 """
 
 from __future__ import annotations
@@ -21,49 +21,60 @@ import orjson
 
 from klda.errors import InputError, SettingError
 from klda.posts.files import MAX_LINE, find_files, opened
-from klda.posts.filetypes import FileType, file_type, is_object
-from klda.posts.formats.outcome import Bad, Skip
-from klda.posts.json_lines import json_outcomes
+from klda.posts.formats.outcome import FOREIGN_FILE, TOO_LONG, Bad, Skip
+from klda.posts.formats.times import date_reader, time_zone
+from klda.posts.input_types import FileType, file_type, is_object
+from klda.posts.parsing import json_outcomes
 from klda.posts.reader import read_posts
-from klda.posts.reasons import FOREIGN_FILE, TOO_LONG
 from klda.streams.protocol import Burst, Event, Health, Received, event_of
 from klda.streams.replay import BURST, rows_of
 from klda.types import KeywordSet
 
 CHUNK = 1 << 20
-"""Bytes of a growing file that are read at a time."""
+"""Bytes of a growing file that are read at once."""
 _UNFINISHED = (".tmp", ".part", ".partial")
-_HEAD = 4096  # bytes at its beginning by which a file is known
+_HEAD = 4096  # first bytes of a file, which identify it
 
 Position = tuple[int | str, int, int]
-"""Of a file: how it begins (earlier cursors: its inode), the size that was read to the end (-1 before), and how far it
-was read: bytes of a file of lines, posts of any other."""
+"""How far a file was read: the digest of its first bytes (in old cursors its inode); its size when it was read to the
+end, or -1; and the bytes read of JSON lines, or the posts read of other formats."""
 Part = tuple[list[Event], Position]
 
 
 class Folder:
-    """The posts in a folder and in what arrives there, for ever.
+    """The posts of the files in a folder and of all files that arrive there; it never ends.
 
-    every: seconds between two looks. settle: seconds without change before a file counts as finished.
+    every: seconds between two checks. settle: seconds without change after which a file counts as finished.
+    timezone, date_format: how to read the times of all files, as in `read_posts`.
     """
 
     replayable = True
     unfiltered = True
 
-    def __init__(self, path: Path, *, every: float = 1.0, settle: float = 2.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        every: float = 1.0,
+        settle: float = 2.0,
+        timezone: str | None = None,
+        date_format: str | None = None,
+    ) -> None:
         self._path = Path(path)
         if not self._path.is_dir():
-            raise SettingError(f"{path}: there is no such folder; make it first")
+            raise SettingError(f"{path}: there is no such folder; create it first")
         self.name = f"folder {self._path.name}"
         self.health = Health()
         self._every, self._settle = every, settle
+        self._date_format = date_format
+        self._zone, self._dates = time_zone(timezone), date_reader(date_format)
         self._looked_at: dict[Path, tuple[int | str, int, int, int]] = {}
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
-        """Does nothing: everything arrives anyway."""
+        """Does nothing, because the source brings all posts."""
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields what the folder holds beyond the cursor, and what comes."""
+        """Bursts of the events after the cursor, in files that are there and in files that arrive."""
         done = _positions(cursor)
         while True:
             found = await asyncio.to_thread(self._files)
@@ -81,16 +92,16 @@ class Folder:
                 await asyncio.sleep(self._every)
 
     def _files(self) -> dict[str, Path]:
-        """The files by their names within the folder, in the order in which they were last written."""
+        """The files by their names within the folder, those written longest ago first."""
         times: list[tuple[float, str, Path]] = []
         for path, _ in find_files(self._path):
-            with suppress(FileNotFoundError):  # moved away in this moment
+            with suppress(FileNotFoundError):  # moved away meanwhile
                 if path.suffix not in _UNFINISHED:
                     times.append((path.stat().st_mtime, path.relative_to(self._path).as_posix(), path))
         return {name: path for _, name, path in sorted(times)}
 
     def _followed(self, found: dict[str, Path], done: dict[str, Position]) -> dict[str, Position]:
-        """The positions under the names that their files have by now; a new file has none."""
+        """The positions of known files under their current names; a new file has none."""
         here = set(found.values())
         self._looked_at = {path: seen for path, seen in self._looked_at.items() if path in here}
         kept = {
@@ -106,7 +117,7 @@ class Folder:
         return kept
 
     def _is_at(self, path: Path, position: Position) -> bool:
-        """Whether a file is the one that a position is of; looked at again when it has changed."""
+        """Whether a position belongs to this file. A file is checked again only when it has changed."""
         with suppress(FileNotFoundError):
             status = path.stat()
             now = (position[0], status.st_ino, status.st_size, status.st_mtime_ns)
@@ -118,7 +129,7 @@ class Folder:
         return False
 
     def _new(self, path: Path, before: Position | None) -> Iterator[Part]:
-        """What a file holds beyond a position, in parts, each with the position after it."""
+        """The events of a file after a position, in parts, each with the position after it."""
         with suppress(FileNotFoundError):
             status = path.stat()
             _, size, at = before or ("", -1, 0)
@@ -137,7 +148,7 @@ class Folder:
 
     def _posts(self, path: Path, at: int, size: int) -> Iterator[Part]:
         """The posts of a finished file after the first `at`."""
-        reader = read_posts(path)
+        reader = read_posts(path, timezone=self._zone, date_format=self._date_format)
         known = _beginning(path, size)
         seen = 0
         for batch in reader.batches():
@@ -152,7 +163,7 @@ class Folder:
         yield [], (known, size, at)
 
     def _lines(self, path: Path, at: int, size: int, settled: bool) -> Iterator[Part]:
-        """The complete lines of a file after `at` bytes; the last may lack its line feed once it is settled."""
+        """The events of the complete lines after `at` bytes; the last line of a finished file may lack a line feed."""
         with path.open("rb") as file:
             if at == 0 and file.read(len(BOM_UTF8)) == BOM_UTF8:
                 at = len(BOM_UTF8)
@@ -175,7 +186,7 @@ class Folder:
 
     def _events(self, lines: list[bytes]) -> list[Event]:
         events: list[Event] = []
-        for _, outcome in json_outcomes(enumerate(lines, 1)):
+        for _, outcome in json_outcomes(enumerate(lines, 1), zone=self._zone, dates=self._dates):
             event = event_of(outcome)
             if isinstance(event, Skip | Bad):
                 self.health.reject(event)
@@ -185,21 +196,21 @@ class Folder:
 
 
 def _grows(path: Path) -> bool:
-    """Whether a file consists of plain lines, which can be taken while it grows."""
+    """Whether a file holds unpacked JSON lines, which can be read while it grows."""
     with opened(path) as stream:
         packed = stream.packed
     return not packed and file_type(path) is FileType.LINES
 
 
 def _beginning(path: Path, read: int) -> str:
-    """How a file begins, as far as it was read: of how many bytes, and their digest."""
+    """The identity of a file: the number of its first bytes that were read, and their digest."""
     with path.open("rb") as file:
         head = file.read(min(read, _HEAD))
     return f"{len(head)}:{sha256(head).hexdigest()[:32]}"
 
 
 def _begins(path: Path, known: int | str) -> bool:
-    """Whether a file is the one that a position is of."""
+    """Whether a file has the identity from a position."""
     if isinstance(known, int):
         return path.stat().st_ino == known
     return _beginning(path, int(known.partition(":")[0])) == known
@@ -209,4 +220,4 @@ def _positions(cursor: str | None) -> dict[str, Position]:
     try:
         return {name: (known, int(size), int(at)) for name, (known, size, at) in orjson.loads(cursor or "{}").items()}
     except (ValueError, AttributeError, TypeError) as error:
-        raise SettingError(f"cursor {cursor!r}: not one of a folder") from error
+        raise SettingError(f"cursor {cursor!r}: this is not the cursor of a folder") from error

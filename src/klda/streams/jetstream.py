@@ -1,8 +1,8 @@
 """Bluesky's Jetstream, versions 1 and 2, over a websocket.
 
-Jetstream filters no text: every post of the network arrives and is filtered on our side. The cursor is the server's
-time in microseconds, which both versions take; unlike the sequence numbers of version 2, it also holds on another
-server. On every connection it is stepped back by a few seconds, and what comes again is dropped.
+Jetstream does not filter text: every post of the network arrives, and klda filters. The cursor is the server's time in
+microseconds. Both versions accept it. It is valid on other servers too, unlike the sequence numbers of version 2. Every
+connection starts a few seconds before the cursor, and posts that were received before are dropped.
 """
 
 from __future__ import annotations
@@ -23,49 +23,45 @@ from websockets.typing import Subprotocol
 
 from klda.errors import SettingError, SourceError
 from klda.posts.formats import bluesky
-from klda.posts.formats.outcome import Bad, Skip
+from klda.posts.formats.outcome import BROKEN_JSON, DAMAGED, NOT_AN_OBJECT, OTHER_EVENT, TOO_LONG, Bad, Skip
 from klda.posts.formats.times import LATEST, parse_time
 from klda.posts.formats.values import part
-from klda.posts.reasons import BROKEN_JSON, DAMAGED, NOT_AN_OBJECT, OTHER_EVENT, TOO_LONG
-from klda.streams.addresses import outside
-from klda.streams.buffer import Buffer, buffered
-from klda.streams.http import asked_wait
+from klda.streams.buffer import Buffer, Recent, buffered
+from klda.streams.connections import Backoff, Busy, asked_wait, outside, reconnecting
 from klda.streams.protocol import Burst, Event, Gap, Health, event_of
-from klda.streams.recent import Recent
-from klda.streams.reconnect import Backoff, Busy, reconnecting
 from klda.types import KeywordSet
 
 PUBLIC = "wss://jetstream2.us-east.bsky.network"
 MAX_FRAME = 1 << 20
-"""Bytes of one frame, unpacked; a post takes about a thousandth of that."""
+"""Limit of bytes for one unpacked frame; a post takes about a thousandth of it."""
 SILENCE = timedelta(hours=1)
-"""A stream of a whole network that resumes so much later than asked has forgotten what was in between."""
+"""If a stream resumes this much later than requested, the server has lost the posts in between."""
 
 _PATHS = {1: "/subscribe", 2: "/xrpc/network.bsky.jetstream.subscribeEvents"}
-_TOO_BIG = 1009  # close code of a frame over the limit
+_TOO_BIG = 1009  # websocket close code for a frame over the limit
 _TRANSIENT = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
 _SILENCE = SILENCE // timedelta(microseconds=1)
 
 
 class _Direct(connect):
-    """A connection to the server that was named, and to none that it points to."""
+    """A connection to the named server only; redirects are refused."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         return exc
 
 
 class Jetstream:
-    """Every post of Bluesky, as it is written.
+    """All posts of Bluesky, as they are written.
 
-    server: `wss://host`; the path and the query are added. version: of the protocol that it speaks.
-    step_back: seconds to go back on every connection.
-    dictionary: a file with the Zstandard dictionary of the server; with it, frames travel packed.
-    only_outside: whether to refuse a server in the own network, as where strangers may name it.
+    server: `wss://host`; the path and the query are added. version: the version of the protocol.
+    step_back: seconds before the cursor at which every connection starts.
+    dictionary: a file with the Zstandard dictionary of the server; with it, frames are compressed.
+    only_outside: whether to refuse a server in the own network, for servers that strangers may name.
     """
 
     replayable = True
     unfiltered = True
-    name = "jetstream"  # whichever server: cursors and ids hold on all of them, and so does what is stored by this name
+    name = "jetstream"  # the same for all servers, because cursors and ids are valid on all of them
 
     def __init__(
         self,
@@ -80,7 +76,7 @@ class Jetstream:
         if version not in _PATHS:
             raise SettingError(f"version={version!r}: Jetstream has versions 1 and 2")
         if urlsplit(server).scheme not in ("ws", "wss") or not urlsplit(server).hostname:
-            raise SettingError(f"server={server!r}: a Jetstream is addressed like {PUBLIC}")
+            raise SettingError(f"server={server!r}: write the address of a Jetstream like {PUBLIC}")
         if step_back < 0:
             raise SettingError(f"step_back must not be negative, got {step_back}")
         self.health = Health()
@@ -93,22 +89,22 @@ class Jetstream:
         self._only_outside = only_outside
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
-        """Does nothing: everything arrives anyway."""
+        """Does nothing, because the source brings all posts."""
 
     def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields what arrives, from the cursor on or from now."""
+        """Bursts of arriving events, from the cursor on or from now."""
         try:
             start = None if cursor is None else int(cursor)
         except ValueError as error:
-            raise SettingError(f"cursor {cursor!r}: Jetstream's are microseconds since 1970") from error
+            raise SettingError(f"cursor {cursor!r}: write microseconds since 1970") from error
         return buffered(_Reading(self, start).run, cursor)
 
     def url(self, cursor: int | None) -> str:
-        """The address that resumes at a time in microseconds."""
+        """The address of a stream that resumes at a time in microseconds."""
         wanted = "wantedCollections" if self._version == 1 else "collections"
         query: list[tuple[str, object]] = [(wanted, bluesky.POST), ("maxMessageSizeBytes", MAX_FRAME)]
         if self._version == 2:
-            query += [("kinds", "commit"), ("kinds", "account")]  # version 1 always tells of accounts
+            query += [("kinds", "commit"), ("kinds", "account")]  # version 1 always sends accounts
         if self._packing is not None:
             query.append(("compress", "true") if self._version == 1 else ("zstdDictionary", self._packing.dict_id()))
         if cursor is not None:
@@ -116,10 +112,10 @@ class Jetstream:
         return f"{self._server}{_PATHS[self._version]}?{urlencode(query)}"
 
     async def connection(self, cursor: int | None) -> connect:
-        """A connection, still to be opened, that resumes at this time."""
+        """A connection that resumes at this time; it is not yet open."""
         subprotocols = [Subprotocol("xrpc.v1.json")] if self._version == 2 else None
         where: dict[str, Any] = {}
-        if self._only_outside:  # to the address that was looked at: the name could lead elsewhere the next time
+        if self._only_outside:  # connect to the address that was checked: the name could lead elsewhere the next time
             parts = urlsplit(self._server)
             port = parts.port or (443 if parts.scheme == "wss" else 80)
             where = {"host": (await asyncio.to_thread(outside, parts.hostname or "", port))[0], "port": port}
@@ -129,12 +125,12 @@ class Jetstream:
             compression=None,
             max_size=MAX_FRAME,
             max_queue=256,
-            close_timeout=0.5,  # a reader that is held up cannot hear the answer to its goodbye
+            close_timeout=0.5,  # a blocked reader cannot receive the answer to its close
             subprotocols=subprotocols,
         )
 
     def decoded(self, frame: bytes) -> Mapping[str, Any] | Bad:
-        """A frame, packed or not, as a record."""
+        """The record in a frame, compressed or not; `Bad` with the reason for a broken one."""
         if frame.startswith(zstandard.FRAME_HEADER):
             try:
                 if zstandard.frame_content_size(frame) > MAX_FRAME:
@@ -150,26 +146,26 @@ class Jetstream:
 
     @property
     def step_back(self) -> int:
-        """Microseconds to go back on every connection."""
+        """Microseconds before the cursor at which every connection starts."""
         return self._step_back
 
     @property
     def backoff(self) -> Backoff:
-        """How long to wait between attempts."""
+        """The waits between attempts."""
         return self._backoff
 
 
 class _Reading:
-    """One run through the stream: what was seen last, and how to go on from there."""
+    """One run through the stream: the last event seen, and where to resume."""
 
     def __init__(self, source: Jetstream, cursor: int | None) -> None:
         self._source, self._cursor = source, cursor
         self._before = cursor or 0  # the time of the event before
         self._recent = Recent()
-        self._floor = self._skip = 0  # where a frame that cannot be taken is passed, and how far that jump went
+        self._floor = self._skip = 0  # where to resume after a frame that is too big, and how far the last jump went
 
     async def run(self, buffer: Buffer) -> None:
-        """Reads for ever."""
+        """Reads without end."""
         source, health = self._source, self._source.health
         session = partial(self._session, buffer)
         await reconnecting(session, _TRANSIENT, health, source.backoff, lambda: health.received)
@@ -183,7 +179,7 @@ class _Reading:
             async with await self._source.connection(asked) as socket:
                 await self._read(socket, buffer, asked)
         except InvalidURI as error:
-            raise SourceError(f"jetstream {self._source.host}: not an address ({error}); check it") from error
+            raise SourceError(f"jetstream {self._source.host}: no valid address ({error}); check it") from error
         except InvalidStatus as error:
             status = error.response.status_code
             if status == 429 or status >= 500:
@@ -199,14 +195,14 @@ class _Reading:
     async def _read(self, socket: ClientConnection, buffer: Buffer, asked: int | None) -> None:
         source, health, resumed = self._source, self._source.health, asked is not None
         while True:
-            record = source.decoded(await socket.recv(decode=False))  # decoding would end the connection at bad UTF-8
+            record = source.decoded(await socket.recv(decode=False))  # bad UTF-8 must not close the connection
             if isinstance(record, Bad):
                 health.reject(record)
                 continue
             moment = _moment(record)
             if moment is not None:
                 if resumed and asked and moment - asked > _SILENCE:
-                    reason = "the server does not look back that far"
+                    reason = "the server does not keep posts that long"
                     await buffer.put(Gap(_time(max(asked, self._cursor or 0)), _time(moment), reason))
                 resumed = False
                 self._skip = 0
@@ -221,15 +217,15 @@ class _Reading:
                 health.duplicates += 1
 
     def _advance(self, moment: int) -> None:
-        """Moves the cursor on; far ahead only where two events in a row agree: one wrong clock skips nothing."""
+        """Moves the cursor. It moves far ahead only if two events in a row agree, so one wrong clock skips nothing."""
         far = self._cursor is not None and moment - self._cursor > _SILENCE
         agreed = min(moment, self._before) if far else moment
         self._cursor, self._before = max(self._cursor or 0, agreed), moment
 
     async def _jump(self, buffer: Buffer) -> None:
-        """Past a frame that is too big, which would come again and again: further each time until it is passed."""
+        """Moves the cursor past a frame that is too big, further at each attempt, so that it does not come again."""
         self._source.health.reject(Bad(TOO_LONG))
-        self._source.health.received += 1  # not a failed attempt
+        self._source.health.received += 1  # so that it does not count as a failed attempt
         if self._cursor is not None:
             start = self._cursor + self._skip
             self._skip = max(1_000, 2 * self._skip)
@@ -241,7 +237,7 @@ class _Reading:
 
 
 def _event(record: Mapping[str, Any], health: Health) -> Event | None:
-    """What a frame brings; None when it is counted and brings nothing."""
+    """The event in a frame; None for a frame without one, which is counted."""
     event = event_of(bluesky.parse(record) if bluesky.recognises(record) else Skip(OTHER_EVENT))
     if isinstance(event, Skip | Bad):
         health.reject(event)
@@ -250,7 +246,7 @@ def _event(record: Mapping[str, Any], health: Health) -> Event | None:
 
 
 def _moment(record: Mapping[str, Any]) -> int | None:
-    """When the server saw the event, in microseconds; None when it does not say so."""
+    """The time in microseconds at which the server saw the event; None if it is not stated."""
     moment = record.get("time_us")
     if moment is None:
         payload = part(record, "payload")

@@ -1,8 +1,8 @@
-"""A Kafka topic of posts as JSON, in any form that `read_posts` knows, one record a message.
+"""A Kafka topic of posts in JSON, in any format that `read_posts` knows, one record per message.
 
-The cursor is the next offset of each partition and the time it was reached, kept by whoever stores the posts; nothing
-is committed to Kafka. A message without a value (a tombstone) deletes the post whose id is its key; what messages of a
-platform delete or edit is followed, too. Partitions that are added later are found at the next start.
+The cursor holds the next offset of each partition, and the time at which it was reached. The collector stores it;
+nothing is committed to Kafka. A message without a value (a tombstone) deletes the post whose id is its key. Deletions
+and edits in messages of a platform are applied too. New partitions are found at the next start.
 """
 
 from __future__ import annotations
@@ -18,27 +18,26 @@ import orjson
 
 from klda.errors import SettingError, SourceError
 from klda.extras import require
-from klda.posts.formats.outcome import Bad, Outcome, Skip
-from klda.posts.reasons import BROKEN_JSON, NUL_BYTES, TOO_LONG
-from klda.posts.recognise import parse_record
-from klda.streams.addresses import outside
+from klda.posts.formats.outcome import BROKEN_JSON, NUL_BYTES, TOO_LONG, Bad, Outcome, Skip
+from klda.posts.parsing import parse_record
+from klda.streams.connections import outside
 from klda.streams.protocol import Burst, Deleted, Event, Gap, Health, event_of
 from klda.types import KeywordSet
 
 MAX_MESSAGE = 1 << 20
 BURST = 1024
 WAIT = 0.2
-"""Seconds to wait for messages at a time: how long it takes to notice that nobody listens any more."""
+"""Seconds of one wait for messages; after this time the source notices that the collector has stopped."""
 PATIENCE = 10.0
-"""Seconds for the brokers to say which partitions there are."""
+"""Seconds in which the brokers must list the partitions."""
 
 
 class Kafka:
-    """The messages of a topic, all partitions of it.
+    """The messages of all partitions of a topic.
 
-    servers: `host:port`, several by commas. tombstones: whether empty messages delete posts. options: further
-    settings of librdkafka, such as `security.protocol`. only_outside: whether to refuse servers in the own network, as
-    where strangers may name them.
+    servers: `host:port`, separated by commas. tombstones: whether empty messages delete posts. options: more settings
+    of librdkafka, such as `security.protocol`. only_outside: whether to refuse servers in the own network, for servers
+    that strangers may name.
     """
 
     replayable = True
@@ -71,26 +70,26 @@ class Kafka:
         }
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
-        """Does nothing: everything arrives anyway."""
+        """Does nothing, because the source brings all posts."""
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields the messages after the cursor, or all that the topic still holds."""
+        """Bursts of the messages after the cursor; without a cursor, of all messages in the topic."""
         offsets, heard, cluster = _read_cursor(cursor)
         await asyncio.to_thread(self._look)
         try:
             consumer = self._kafka.Consumer(self._settings)
         except self._kafka.KafkaException as error:
             raise SettingError(f"{self.name}: librdkafka refuses its options ({error.args[0].str()})") from error
-        with ThreadPoolExecutor(1) as thread:  # one, so that nothing is closed while it is being read
+        with ThreadPoolExecutor(1) as thread:  # one thread, so that the consumer is not closed while it reads
             loop = asyncio.get_running_loop()
             try:
                 here, partitions = await loop.run_in_executor(thread, self._partitions, consumer)
                 if cluster not in ("", here):
-                    offsets.clear()  # those of other servers mean nothing here
+                    offsets.clear()  # offsets of other servers are not valid here
                 gone = await loop.run_in_executor(thread, self._assign, consumer, partitions, offsets)
                 if gone:
                     gap = Gap(
-                        datetime.fromtimestamp(heard, UTC), datetime.now(UTC), "dropped by Kafka before it was read"
+                        datetime.fromtimestamp(heard, UTC), datetime.now(UTC), "deleted by Kafka before it was read"
                     )
                     yield Burst((gap,), cursor)
                 while True:
@@ -107,16 +106,16 @@ class Kafka:
                 await loop.run_in_executor(thread, consumer.close)
 
     def _look(self) -> None:
-        """Refuses servers that lead into the own network, where that is asked for."""
+        """Raises SettingError for servers in the own network, if `only_outside` is set."""
         for server in self._settings["bootstrap.servers"].split(",") if self._only_outside else ():
             host, _, port = server.rpartition(":")
             try:
                 outside(host.strip("[]"), int(port))
             except OSError as error:
-                raise SourceError(f"{self.name}: {host} leads nowhere ({error}); check the servers") from error
+                raise SourceError(f"{self.name}: {host} is not a known host ({error}); check the servers") from error
 
     def _assign(self, consumer: Any, partitions: list[int], offsets: dict[int, int]) -> bool:
-        """Starts every partition where it is to be resumed; whether some of it is no longer there."""
+        """Starts every partition at its offset; returns whether Kafka has deleted messages from there."""
         gone = False
         starts = []
         for number in partitions:
@@ -131,7 +130,7 @@ class Kafka:
         return gone
 
     def _partitions(self, consumer: Any) -> tuple[str, list[int]]:
-        """The name that the cluster gave itself, and the partitions of the topic."""
+        """The id of the cluster, and the partitions of the topic."""
         try:
             found = consumer.list_topics(self._topic, timeout=PATIENCE)
             topic = found.topics[self._topic]
@@ -142,14 +141,14 @@ class Kafka:
         return found.cluster_id or "", list(topic.partitions)
 
     def _check(self, error: Any) -> None:
-        """Passes over what librdkafka mends by itself, and fails at what it cannot."""
+        """Ignores errors that librdkafka repairs itself, and raises SourceError for others."""
         if error is not None and (error.fatal() or not error.retriable()):
             raise SourceError(f"{self.name}: {error.str()}; check the topic and the rights of this client")
 
     def _events(self, key: bytes | None, value: bytes | None) -> list[Event]:
         found: list[Event] = []
         if value is None and key and self._tombstones:
-            if b"\0" in key:  # no post can have such an id: some serialiser wrote the key
+            if b"\0" in key:  # no post has such an id; a serialiser wrote the key
                 self.health.reject(Bad(NUL_BYTES, "key"))
             else:
                 found.append(Deleted(key.decode("utf-8", "replace")))
@@ -173,14 +172,14 @@ def _outcomes(value: bytes) -> list[Outcome]:
 
 
 def _read_cursor(cursor: str | None) -> tuple[dict[int, int], float, str]:
-    """The next offset of each partition, when they were reached, in seconds since 1970, and in which cluster."""
+    """The next offset of each partition, the time in seconds since 1970 when it was reached, and the cluster."""
     try:
         content: Any = {"heard": 0, "offsets": {}} if cursor is None else orjson.loads(cursor)
         offsets = {int(number): int(offset) for number, offset in content["offsets"].items()}
         return offsets, float(content["heard"]), str(content.get("cluster", ""))
     except (ValueError, AttributeError, TypeError, KeyError) as error:
         raise SettingError(
-            f'cursor {cursor!r}: those of Kafka look like {{"heard": 1767607200, "offsets": {{"0": 17}}}}'
+            f'cursor {cursor!r}: a cursor of Kafka looks like {{"heard": 1767607200, "offsets": {{"0": 17}}}}'
         ) from error
 
 

@@ -1,8 +1,7 @@
-"""The one protocol of live sources: what they hand out, how they are resumed, how their keywords change.
+"""The protocol of live sources: the events that they bring, how to resume them, and how their keywords change.
 
-A source hands out bursts. A burst is whatever has arrived since the last one, with the cursor from which to resume
-once all of it is stored. Delivery is at least once: after a restart the last events may come again, so that whoever
-stores them drops ids that are there already.
+A source yields bursts. A burst holds the events since the last one, and the cursor from which to resume when they are
+stored. Delivery is at least once: after a restart the last events may come again, so the store drops ids that it has.
 """
 
 from __future__ import annotations
@@ -13,14 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from klda.posts.formats.outcome import Bad, Edit, Outcome, Removal, Row, Skip
-from klda.posts.reasons import NUL_BYTES
+from klda.posts.formats.outcome import NUL_BYTES, Bad, Edit, Outcome, Removal, Row, Skip
 from klda.types import KeywordSet, Post
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A post, or the new text of one that came before."""
+    """A post, or with `edited` the new text of an earlier post."""
 
     row: Row
     edited: bool = False
@@ -33,9 +31,9 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A post that its author or the platform took back; it may be one that never came by.
+    """A post that its author or the platform deleted; it may be a post that was never received.
 
-    author: whether it is an account that is gone, with all that it posted; `id` is then what posts call their author.
+    author: whether an account was deleted with all its posts; `id` is then the name of the author.
     """
 
     id: str
@@ -44,7 +42,7 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A stretch of time in which posts may have been missed; `filled` when the source fetched them afterwards."""
+    """A period in which posts may have been missed; `filled` if the source fetched them afterwards."""
 
     start: datetime
     end: datetime
@@ -57,16 +55,16 @@ Event: TypeAlias = Received | Deleted | Gap
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Events in the order in which they came; none when the source only says how far it is, or that it is alive."""
+    """Events in order of arrival; empty if the source only reports its cursor."""
 
     events: tuple[Event, ...]
     cursor: str | None
-    """Where to resume once these events are stored; None before the first."""
+    """Where to resume when these events are stored; None before the first event."""
 
 
 @dataclass(slots=True)
 class Health:
-    """Running counts of what a source met; nothing hostile is fatal, and nothing is passed over in silence.
+    """Counts of the events of a source. Bad input is never fatal, and always counted.
 
     >>> health = Health()
     >>> health.reject(Bad("no text"))
@@ -75,7 +73,7 @@ class Health:
     """
 
     received: int = 0
-    """Signs of life: new posts, deletions, keep-alives."""
+    """New posts, deletions and keep-alives: they show that the connection is alive."""
     posts: int = 0
     deleted: int = 0
     duplicates: int = 0
@@ -84,18 +82,18 @@ class Health:
     skipped: Counter[str] = field(default_factory=Counter)
 
     def count(self, event: Event) -> None:
-        """Counts something new."""
+        """Counts a new event."""
         self.received += 1
         self.posts += isinstance(event, Received)
         self.deleted += isinstance(event, Deleted)
 
     def reject(self, outcome: Bad | Skip) -> None:
-        """Counts what is not a post."""
+        """Counts a record that is not a post, by reason."""
         (self.bad if isinstance(outcome, Bad) else self.skipped)[outcome.reason] += 1
 
 
 def event_of(outcome: Outcome) -> Received | Deleted | Skip | Bad:
-    """What a record brings to a stream: a post, its new text, a deletion; the outcome itself where it is none of them.
+    """The event of an outcome: a post, an edit or a deletion; the outcome itself for other records.
 
     >>> event_of(Removal("delete", "1"))
     Deleted(id='1', author=False)
@@ -105,7 +103,7 @@ def event_of(outcome: Outcome) -> Received | Deleted | Skip | Bad:
             return Received(outcome)
         case Edit(row=row):
             return Received(row, edited=True)
-        case Removal(id=gone) if "\0" in gone:  # no post can have such an id
+        case Removal(id=gone) if "\0" in gone:  # no post has such an id
             return Bad(NUL_BYTES, "id", gone)
         case Removal(id=gone, author=author):
             return Deleted(gone, author)
@@ -117,28 +115,28 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What people call it, without secrets."""
+        """The name for people, without secrets."""
         ...
 
     @property
     def replayable(self) -> bool:
-        """Whether the past can be read again from a cursor: then nothing is lost, whatever breaks."""
+        """Whether the past can be read again from a cursor; then no failure loses posts."""
         ...
 
     @property
     def unfiltered(self) -> bool:
-        """Whether every post arrives, so that a sample of all of them can be kept."""
+        """Whether all posts arrive, so that an unfiltered sample can be kept."""
         ...
 
     @property
     def health(self) -> Health:
-        """What it met so far."""
+        """The counts so far."""
         ...
 
     def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields what arrives, from the cursor on or from now; to be closed with `contextlib.aclosing`."""
+        """Bursts of arriving events, from the cursor on or from now; close it with `contextlib.aclosing`."""
         ...
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
-        """Follows these keywords from now on; returns when they are in force, without a gap before."""
+        """Follows these keywords from now on; returns when they apply. No post is missed during the change."""
         ...

@@ -1,4 +1,4 @@
-"""An archive played again as if it were live: at its own pace, faster, or as fast as it can be read."""
+"""An archive replayed as a live source: at its own pace, faster, or as fast as possible."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BURST = 1024
 
 
 class Place(NamedTuple):
-    """How far an archive was read: how many posts have passed, and the id of the first, as another archive has another.
+    """How far an archive was read: the number of posts, and the id of the first post, which identifies the archive.
 
     >>> str(Place.of("30 post-1")), Place.of("30").first
     ('30 post-1', '')
@@ -33,10 +33,10 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, cursor: str | None) -> Place:
-        """The place that a cursor names, or the start."""
+        """The place of a cursor; the start without one."""
         passed, _, first = (cursor or "0").partition(" ")
         if not passed.isdecimal():
-            raise SettingError(f"cursor {cursor!r}: those of a replay begin with a number of posts")
+            raise SettingError(f"cursor {cursor!r}: a cursor of a replay begins with a number of posts")
         return cls(int(passed), first)
 
     def __str__(self) -> str:
@@ -44,28 +44,37 @@ class Place(NamedTuple):
 
 
 class Replay:
-    """The posts of an archive, in its order; the cursor is a `Place`. It ends when the archive does.
+    """The posts of an archive, in its order; ends at the end of the archive. The cursor is a `Place`.
 
-    posts: a file or folder, several of them, or anything with `batches()`. speed: seconds of the archive in one
-    second of ours; 0 waits for nothing.
+    posts: a file or folder, a list of them, or an object with `batches()`. speed: seconds of the archive that pass in
+    one second; 0 means as fast as possible. timezone, date_format: how to read the times of files, as in `read_posts`.
     """
 
     replayable = True
     unfiltered = True
     name = "replay"
 
-    def __init__(self, posts: HasBatches | PathLike | list[PathLike], *, speed: float = 0.0) -> None:
+    def __init__(
+        self,
+        posts: HasBatches | PathLike | list[PathLike],
+        *,
+        speed: float = 0.0,
+        timezone: str | None = None,
+        date_format: str | None = None,
+    ) -> None:
         if speed < 0:
             raise SettingError(f"speed must not be negative, got {speed}")
         self.health = Health()
-        self._posts = posts if isinstance(posts, HasBatches) else read_posts(posts)
+        self._posts = (
+            posts if isinstance(posts, HasBatches) else read_posts(posts, timezone=timezone, date_format=date_format)
+        )
         self._speed = speed
 
     async def update_keywords(self, keywords: KeywordSet) -> None:
-        """Does nothing: everything arrives anyway."""
+        """Does nothing, because the source brings all posts."""
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields the posts after the cursor; all of them, where it is that of another archive."""
+        """Bursts of the posts after the cursor; of all posts if the cursor is of another archive."""
         began, first = time.monotonic(), None
         for place, rows in _after(self._posts, Place.of(cursor)):
             for due, together in groupby(rows, key=lambda row: row.time if self._speed else 0):
@@ -82,7 +91,7 @@ class Replay:
 
 
 def _after(posts: HasBatches, place: Place) -> Iterator[tuple[Place, list[Row]]]:
-    """The rows after a place, a burst at a time, and where each burst begins."""
+    """The rows after a place, one burst at a time, each with its place."""
     seen = 0
     for batch in posts.batches():
         if seen == 0 < batch.num_rows:
@@ -94,7 +103,7 @@ def _after(posts: HasBatches, place: Place) -> Iterator[tuple[Place, list[Row]]]
 
 
 def rows_of(batch: pa.RecordBatch) -> list[Row]:
-    """A batch of the post table as rows."""
+    """The rows of a batch of the post table."""
     columns = [batch.column(name) for name in POST_SCHEMA.names]
     columns[1] = columns[1].cast(pa.int64())
     rows = zip(*(column.to_pylist() for column in columns), strict=True)

@@ -21,7 +21,7 @@ from klda.monitor.forget import delete
 from klda.monitor.monitor import Monitor
 from klda.monitor.saved_choices import path_of, read_choices, with_posts
 from klda.store import SavedProposal
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.types import KeywordSet
 from klda.web.forms import MOST_KEYWORDS, MOST_LETTERS, MonitorForm, name_taken, settings_of
 from klda.web.studio import Studio

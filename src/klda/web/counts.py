@@ -20,7 +20,7 @@ from klda.monitor.overview import Now, Unreadable, now
 from klda.monitor.rules import refusal
 from klda.safe_text import visible
 from klda.store import Job
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.web.studio import Studio
 
 EVERY = 2.0

@@ -20,7 +20,7 @@ from pydantic import (
 
 from klda.errors import KldaError, SettingError
 from klda.monitor.monitor_settings import Approval, MonitorSettings
-from klda.streams.addresses import Resolve, outside, resolved
+from klda.streams.connections import Resolve, outside, resolved
 from klda.text.matching import Matcher
 from klda.text.windows import parse_length
 from klda.types import KeywordSet
@@ -45,7 +45,7 @@ def source_from_form(
     {'kind': 'jetstream'}
     >>> source_from_form("mastodon", "https://localhost", resolve=lambda host, port: ["127.0.0.1"])
     Traceback (most recent call last):
-    klda.errors.SettingError: localhost leads into the own network (127.0.0.1), which --private-sources would allow
+    klda.errors.SettingError: localhost leads into the own network (127.0.0.1); --private-sources allows this
     """
     address, topic = address.strip(), topic.strip()
     if kind not in KINDS:

@@ -16,8 +16,7 @@ import altair as alt
 
 from klda.monitor.history import KeywordStory
 from klda.monitor.overview import FlowPoint
-from klda.report.charts.dates import full_date, window_labels
-from klda.report.charts.theme import CATEGORIES, LIGHT, MOST_ROWS, Spec, finished
+from klda.report.charts.theme import CATEGORIES, LIGHT, MOST_ROWS, Spec, finished, full_date, window_labels
 from klda.store import Outcome, TopicOverTime, WindowTopics
 from klda.store.sql.volume_records import Period
 

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from klda.report.charts.theme import Spec, themed
-from klda.report.phrases import marked
 from klda.report.templating import cleaned
 from klda.report.templating import environment as templates
+from klda.report.wording import marked
 from klda.safe_text import visible
 from klda.types import Keyword, KeywordSet
 from klda.web.assets import address, assets

@@ -9,7 +9,7 @@ from deltalake import write_deltalake
 
 from klda.cli.inputs import Reading
 from klda.cli.on_ray import FileReading, source_files
-from klda.ray.listing import on_this_machine
+from klda.ray.input_files import on_this_machine
 
 ROW = {"id": "1", "text": "a hospital bed", "created_utc": 1767607200, "language": "de", "n": 1}
 

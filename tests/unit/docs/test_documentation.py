@@ -18,7 +18,7 @@ from klda.errors import KldaError
 from klda.policies.registry import policies, policy
 from klda.posts.formats.generic import SYNONYMS
 from klda.streams.platform_rules import PLATFORMS
-from klda.streams.registry import SOURCES
+from klda.streams.sources import SOURCES
 from klda.web.problems import HEADINGS, STATUS
 from klda.web.rest_reference import rest_reference
 from klda.web.studio_settings import StudioSettings

@@ -13,9 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from klda.errors import DataError, InputError
+from klda.errors import DataError, InputError, SettingError
 from klda.monitor import uploads
-from klda.monitor.create import create_from_upload
+from klda.monitor.create import create_from_upload, fill
+from klda.monitor.monitor import opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.uploads import check_size
 from klda.store import list_monitors
 from tests.unit.monitor.uploading import VALUES, sent
@@ -150,3 +152,35 @@ def test_an_upload_is_not_served_after_its_day(world: Path, tmp_path: Path) -> N
         uploads.preview(tmp_path, upload)
     assert uploads.sweep(tmp_path) == 1
     assert not folder.exists()
+
+
+def spreadsheet(*months: int) -> bytes:
+    """Posts of the first nine days of months: their dates may begin with the day or the month."""
+    days = [(month, day) for month in months for day in range(1, 10)]
+    lines = [f"{month}-{day}-{n},0{day}/0{month}/2026 10:00,health news {n}" for month, day in days for n in range(4)]
+    return "\n".join(["id,time,text", *lines]).encode()
+
+
+def test_a_spreadsheet_is_read_in_the_format_and_zone_that_come_with_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="add the date format") as refused:
+        uploads.preview(tmp_path, sent(tmp_path, spreadsheet(1, 2)), timezone="Europe/Berlin")
+    assert "Python" not in str(refused.value)
+    upload = sent(tmp_path, spreadsheet(1, 2))
+    seen = uploads.preview(tmp_path, upload, timezone="Europe/Berlin", date_format="%d/%m/%Y %H:%M")
+    assert (seen.begins.isoformat(), seen.ends.isoformat()) == (
+        "2026-01-01T09:00:00+00:00",
+        "2026-02-09T09:00:00+00:00",
+    )
+    folder = create_from_upload(tmp_path, "health", upload, VALUES, created_by="ann")
+    with opened(tmp_path, "health") as monitor:
+        fill(monitor)
+        assert monitor.records.volume.total() == seen.posts
+    assert MonitorSettings.load(folder.settings).source["date_format"] == "%d/%m/%Y %H:%M"
+
+
+@pytest.mark.parametrize(("option", "value"), [("timezone", "Mars"), ("date_format", "%H:%M")])
+def test_a_wrong_format_or_zone_is_refused_and_leaves_nothing(option: str, value: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=value) as refused:
+        uploads.preview(tmp_path, sent(tmp_path, spreadsheet(1)), **{option: value})
+    assert "--" not in str(refused.value)
+    assert list((tmp_path / ".uploads").iterdir()) == []

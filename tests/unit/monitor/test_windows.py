@@ -24,7 +24,7 @@ from klda.monitor.propose import propose
 from klda.monitor.run import turn
 from klda.monitor.window_topics import learn_topics
 from klda.posts import read_posts
-from klda.store.lock import only_writer
+from klda.store.monitor_folders import only_writer
 from klda.streams import Burst
 from klda.streams.replay import Replay
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row, weeks, write_posts

@@ -8,7 +8,7 @@ from pathlib import Path
 from klda.posts import PostReader, read_posts
 from klda.posts.formats import x_v1, x_v2
 from klda.posts.formats.outcome import Row
-from klda.posts.recognise import parse_record
+from klda.posts.parsing import parse_record
 from klda.text.matching import Matcher
 from klda.types import KeywordSet, Post
 

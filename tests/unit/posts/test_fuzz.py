@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from klda.errors import InputError
 from klda.posts import read_posts
 from klda.posts.formats.outcome import Bad, Row, Skip
-from klda.posts.recognise import parse_record
+from klda.posts.parsing import parse_record
 from klda.posts.schema import POST_SCHEMA
 
 SAMPLES = sorted((Path(__file__).parents[2] / "data" / "posts").iterdir())

@@ -28,7 +28,7 @@ def peak_of(path: Path) -> int:
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "json", "parquet"])
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("klda.posts.reader.BATCH_ROWS", 1_000)
-    monkeypatch.setattr("klda.posts.parquet.BATCH_ROWS", 1_000)
+    monkeypatch.setattr("klda.posts.columnar.TABLE_ROWS", 1_000)
     monkeypatch.setattr("klda.posts.files.CHUNK", 100_000)
 
     def write(count: int) -> Path:

@@ -84,7 +84,7 @@ def test_time_is_counted_in_microseconds() -> None:
 
 def test_a_time_without_a_zone_is_refused_and_not_guessed():
     naive = Post("7", datetime(2026, 1, 5), "text")
-    with pytest.raises(DataError, match="post 7: its time 2026-01-05 00:00:00 has no zone"):
+    with pytest.raises(DataError, match="post 7: the time 2026-01-05 00:00:00 has no zone"):
         to_batch([naive])
     with pytest.raises(DataError, match="has no zone"):
         microseconds(naive.time)

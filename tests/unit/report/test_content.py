@@ -12,7 +12,7 @@ from klda.advice.topics import TopicShare
 from klda.errors import DataError
 from klda.posts.schema import PostTable, microseconds
 from klda.report.content import activity_in, report_of, word_changes
-from klda.report.topics import topics_between
+from klda.report.proposal_report import topics_between
 from klda.text.corpus import Corpus
 from klda.text.documents import Documents, Ragged, offsets
 from klda.text.matching import Matcher
@@ -106,7 +106,7 @@ def test_a_report_carries_what_the_caller_adds() -> None:
 
 
 def test_a_proposal_without_keywords_is_refused() -> None:
-    with pytest.raises(DataError, match="names no keyword"):
+    with pytest.raises(DataError, match="has no keyword"):
         report_of(Proposal("klda", KeywordSet()), CORPUS.with_history([KeywordSet(), KeywordSet()]))
 
 

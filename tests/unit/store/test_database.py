@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import Connection, create_engine, insert, inspect, select
 
 from klda.errors import FormatError, SettingError, StoreError
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database, _prepare_sqlite
-from klda.store.sql.migrations import MIGRATIONS, migrate, version
 from klda.store.sql.records import Records
+from klda.store.sql.sql_tables import MIGRATIONS, migrate, version
 from tests.unit.store.conftest import MONDAY
 
 
@@ -30,18 +30,18 @@ def test_migrations_make_the_tables_that_the_program_knows(address: str) -> None
 
     def keys(connection: Connection) -> dict[str, list[str]]:
         here = inspect(connection)
-        return {name: here.get_pk_constraint(name)["constrained_columns"] for name in tables.metadata.tables}
+        return {name: here.get_pk_constraint(name)["constrained_columns"] for name in sql_tables.metadata.tables}
 
     def indexes(connection: Connection) -> set[tuple[str, ...]]:
         here = inspect(connection)
         return {
             (name, *map(str, index["column_names"]))
-            for name in tables.metadata.tables
+            for name in sql_tables.metadata.tables
             for index in here.get_indexes(name)
             if not index["unique"]
         }
 
-    made = tables.metadata.tables
+    made = sql_tables.metadata.tables
     nullable = {name: {c.name: bool(c.nullable) for c in table.c} for name, table in made.items()}
     if database.dialect == "sqlite":  # reports the key of a table as nullable where it is not an integer
         for table in made.values():
@@ -64,7 +64,7 @@ def test_a_database_of_the_first_version_is_brought_forward_with_its_data(addres
         assert version(connection) == 1
         assert not inspect(connection).has_table("volume")
         row = {"monitor": "health", "source": "stream", "started": MONDAY, "ended": MONDAY, "reason": "asleep"}
-        connection.execute(insert(tables.gaps).values(row))
+        connection.execute(insert(sql_tables.gaps).values(row))
     engine.dispose()
     records = Records(address, "health")
     assert records.database.read(version) == len(MIGRATIONS)
@@ -84,7 +84,7 @@ def test_a_database_of_a_newer_program_is_refused(address: str) -> None:
     database = Database(address)
     database.write(lambda c: c.exec_driver_sql("UPDATE klda_version SET version = 99"))
     database.close()
-    with pytest.raises(FormatError, match="version 99, this program knows"):
+    with pytest.raises(FormatError, match="version 99, and this klda knows"):
         Database(address)
 
 
@@ -123,7 +123,7 @@ def test_readers_see_whole_transactions_while_one_writes(address: str) -> None:
 
     def write_and_look(connection: Connection) -> int:
         connection.execute(
-            insert(tables.gaps).values(monitor="health", source="s", started=MONDAY, ended=MONDAY, reason="")
+            insert(sql_tables.gaps).values(monitor="health", source="s", started=MONDAY, ended=MONDAY, reason="")
         )
         return len(reader.journal.gaps())
 
@@ -137,12 +137,12 @@ def test_a_failed_transaction_leaves_nothing(address: str) -> None:
     database = Database(address)
 
     def work(connection: Connection) -> None:
-        connection.execute(insert(tables.folded).values(monitor="a", version=1))
-        connection.execute(insert(tables.folded).values(monitor="a", version=2))
+        connection.execute(insert(sql_tables.folded).values(monitor="a", version=1))
+        connection.execute(insert(sql_tables.folded).values(monitor="a", version=2))
 
     with pytest.raises(StoreError, match="the database does not answer or refuses"):
         database.write(work)
-    assert database.read(lambda c: c.execute(select(tables.folded)).all()) == []
+    assert database.read(lambda c: c.execute(select(sql_tables.folded)).all()) == []
     database.close()
 
 

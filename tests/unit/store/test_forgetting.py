@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from klda.posts.schema import to_batch
-from klda.store.delta.commits import Position
+from klda.store.delta.delta_log import Position
 from klda.store.delta.post_store import PostStore
 from klda.store.delta.pseudonyms import Pseudonyms
 from klda.text.windows import Windowing

@@ -11,12 +11,12 @@ from threading import Timer
 import pytest
 
 from klda.errors import StoreError
-from klda.store.lock import is_held, only_writer
+from klda.store.monitor_folders import is_held, only_writer
 
 _HOLD = """
 import sys, time
 from pathlib import Path
-from klda.store.lock import only_writer
+from klda.store.monitor_folders import only_writer
 with only_writer(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)
@@ -25,7 +25,7 @@ with only_writer(Path(sys.argv[1])):
 _FORK = """
 import os, sys, time
 from pathlib import Path
-from klda.store.lock import only_writer
+from klda.store.monitor_folders import only_writer
 with only_writer(Path(sys.argv[1])):
     if os.fork() == 0:
         print("child lives", flush=True)

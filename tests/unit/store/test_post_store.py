@@ -8,7 +8,7 @@ from deltalake import DeltaTable
 
 from klda.errors import DataError, StoreError
 from klda.posts.schema import POST_SCHEMA, HasBatches, to_batch
-from klda.store.delta.commits import Position
+from klda.store.delta.delta_log import Position
 from klda.store.delta.post_store import PostStore
 from klda.text.windows import Windowing
 from klda.types import Post
@@ -63,7 +63,7 @@ def test_the_same_batch_twice_is_stored_once(store: PostStore) -> None:
 
 
 def test_a_batch_that_skips_a_number_is_refused(store: PostStore) -> None:
-    with pytest.raises(StoreError, match="batch 3 of s comes after 0"):
+    with pytest.raises(StoreError, match="batch 3 of s cannot follow batch 0"):
         store.append(posts("a"), [["m"]], source="s", batch=3, cursor="1")
 
 

@@ -14,7 +14,7 @@ from klda.advice.explanation import Example, Reason
 from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, StoreError
 from klda.store.delta.post_store import PostStore
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.journal import RecordedGap
 from klda.store.sql.records import Records
 from klda.types import Estimate, Keyword, KeywordSet
@@ -56,7 +56,7 @@ def test_what_is_expected_stands_beside_what_came(records: Records) -> None:
     records.keywords.expect(MONDAY, {"mask": Estimate(10, 5, 15), "drug": Estimate(1, 0, 2)})
     records.keywords.expect(MONDAY, {"mask": Estimate(12, 6, 18)})
     row = {"monitor": "health", "sample": False, "period": "window", "start": MONDAY, "keyword": "mask"}
-    records.database.write(lambda c: c.execute(tables.volume.insert().values(**row, posts=7, alone=1)))
+    records.database.write(lambda c: c.execute(sql_tables.volume.insert().values(**row, posts=7, alone=1)))
     found = [
         (outcome.keyword, outcome.expected.mean, outcome.realised) for outcome in records.keywords.outcomes(MONDAY)
     ]
@@ -86,7 +86,7 @@ def test_a_proposal_waits_until_it_is_decided(records: Records) -> None:
 def test_an_edit_brings_its_own_list_and_a_rejection_keeps_the_old_one(records: Records) -> None:
     first = records.proposals.save(ADVICE)
     own = KeywordSet.of("mask", Keyword("virus", ("virus", "viruses")))
-    with pytest.raises(SettingError, match="give keywords to edit"):
+    with pytest.raises(SettingError, match="the verdict edit needs keywords"):
         records.proposals.decide(first, "edit", decided_by="ann")
     assert records.proposals.decide(first, "edit", decided_by="ann", keywords=own).keywords == own
     assert records.proposals.get(first).decision.keywords == own  # type: ignore[union-attr]
@@ -175,7 +175,7 @@ def test_the_audit_log_only_grows(records: Records) -> None:
         ("bob", "export", {}),
         ("ann", "create", {"source": "bluesky"}),
     ]
-    for change in (update(tables.audit).values(who="eve"), delete(tables.audit)):
+    for change in (update(sql_tables.audit).values(who="eve"), delete(sql_tables.audit)):
         with pytest.raises(StoreError, match="append-only"):
             records.database.write(lambda c, change=change: c.execute(change))
     assert len(records.journal.entries()) == 2

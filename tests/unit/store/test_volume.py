@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from klda.posts.schema import to_batch
-from klda.store.delta.layout import rows
 from klda.store.delta.post_store import PostStore
-from klda.store.delta.tally import ALL, negative, packed, tally, unpacked
+from klda.store.delta.rows import ALL, negative, packed, post_rows, tally, unpacked
 from klda.store.sql.records import Records
 from klda.text.windows import Windowing
 from klda.types import Post
@@ -32,7 +31,7 @@ def volume(records: Records, period: str = "window", **options: object) -> list[
 )
 def test_a_tally_equals_counting_by_hand(stream: list[tuple[int, list[str], bool]]) -> None:
     batch = to_batch(Post(id="x", time=MONDAY + timedelta(hours=hours), text="") for hours, _, _ in stream)
-    table = rows(batch, [words for _, words, _ in stream], source="s", batch=1, windowing=Windowing())
+    table = post_rows(batch, [words for _, words, _ in stream], source="s", batch=1, windowing=Windowing())
     found = {(c.window, c.start, c.keyword): (c.posts, c.alone) for c in tally(table)}
     expected: dict[tuple[str, object, str], tuple[int, int]] = {}
     for row in table.to_pylist():

@@ -235,3 +235,22 @@ def test_a_cursor_that_names_inodes_still_holds(folder: Folder, tmp_path: Path) 
     file.write_bytes(line(1) + line(2))
     earlier = orjson.dumps({"posts.jsonl": [file.stat().st_ino, -1, len(line(1))]}).decode()
     assert taken(folder, earlier)[0] == ["2"]
+
+
+SPREADSHEET = "id,time,text\n1,05/01/2026 10:00,health\n2,06/01/2026 11:00,drug\n"
+
+
+def test_dates_of_a_spreadsheet_are_read_in_the_stated_format_and_zone(tmp_path: Path) -> None:
+    (tmp_path / "posts.csv").write_text(SPREADSHEET)
+    (tmp_path / "posts.jsonl").write_text('{"id": 3, "time": "07/01/2026 12:00", "text": "mask"}\n')
+    folder = Folder(tmp_path, settle=0.0, timezone="Europe/Berlin", date_format="%d/%m/%Y %H:%M")
+    found, _ = handed_out(folder, None)
+    times = {event.row.id: event.post.time for event in found if isinstance(event, Received)}
+    assert times == {str(day - 4): datetime(2026, 1, day, day + 4, tzinfo=UTC) for day in (5, 6, 7)}
+
+
+def test_without_a_format_ambiguous_dates_bring_no_post(tmp_path: Path) -> None:
+    (tmp_path / "posts.csv").write_text(SPREADSHEET)
+    folder = Folder(tmp_path, settle=0.0, timezone="UTC")
+    assert taken(folder)[0] == []
+    assert dict(folder.health.skipped) == {"unknown format": 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,11 @@ def test_the_cursor_of_another_archive_skips_nothing() -> None:
 @given(st.integers(0), st.text())
 def test_a_place_is_the_same_when_it_is_read_back(passed: int, first: str) -> None:
     assert Place.of(str(Place(passed, first))) == Place(passed, first)
+
+
+def test_dates_of_a_spreadsheet_are_replayed_in_the_stated_format_and_zone(tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text("id,time,text\n1,05/01/2026 10:00,health\n")
+    replay = Replay(path, timezone="Europe/Berlin", date_format="%d/%m/%Y %H:%M")
+    [post] = posts_of(bursts_of(replay))
+    assert post.time == datetime(2026, 1, 5, 9, tzinfo=UTC)

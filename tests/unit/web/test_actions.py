@@ -34,7 +34,7 @@ def test_collecting_that_fails_says_why_until_it_is_begun_again(browse: Callable
     failure = MonitorFolder(tmp_path / "home" / "flu").failure
     wait_until(failure.exists)
     wait_until(lambda: all(process.poll() is not None for process in _started))
-    why = f"{inbox}: there is no such folder; make it first"
+    why = f"{inbox}: there is no such folder; create it first"
     monitor = browser.app.state.studio.monitor("flu")
     assert monitor.records.jobs.newest() == []  # it came too early to be a job
     assert why in browser.get("/monitors/flu").text

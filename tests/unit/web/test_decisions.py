@@ -151,6 +151,15 @@ def test_a_file_is_sent_looked_at_and_thrown_away(browser: Browser, content: byt
     assert browser.get(path).status_code == 404
 
 
+def test_a_file_is_read_in_the_date_format_that_comes_with_it(browser: Browser) -> None:
+    content = b"id,time,text\n1,05/01/2026 10:00,health\n"
+    headers = {"X-CSRF-Token": browser.csrf(), "Content-Type": "application/octet-stream"}
+    path = "/api/v1/uploads?timezone=UTC"
+    assert "add the date format" in browser.ask("POST", path, content=content, headers=headers).json()["detail"]
+    answer = browser.ask("POST", f"{path}&date_format=%25d/%25m/%25Y %25H:%25M", content=content, headers=headers)
+    assert (answer.status_code, answer.json()["start"]) == (201, "2026-01-05T10:00:00+00:00")
+
+
 def test_a_form_says_what_is_wrong_field_by_field(browser: Browser, content: bytes) -> None:
     name = upload(browser, content).json()["id"]
     page = browser.post(f"/upload/{name}", {"name": "No Good", "keywords": "", "window": "700d", "subject": "x"})

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli.arguments import check_files, parse_keywords
-from klda.cli.options import HOME, By, Home, Name, OutputFormat, identity
+from klda.cli.options import HOME, By, DateFormat, Home, Name, OutputFormat, Timezone, identity
 from klda.cli.output import Format, out, print_json
 from klda.errors import SettingError
 
@@ -24,6 +24,8 @@ def create(
     source: Annotated[
         str | None, typer.Option(help="kind or kind:address, as in jetstream, replay:posts.parquet, kafka:host:9092.")
     ] = None,
+    timezone: Timezone = None,
+    date_format: DateFormat = None,
     window: Annotated[str | None, typer.Option(help="Length of a window: 7d, 1d, 6h.")] = None,
     policy: Annotated[str | None, typer.Option(help="Policy that proposes; see klda policies.")] = None,
     approval: Annotated[str | None, typer.Option(help="manual, or auto for all that is not flagged.")] = None,
@@ -41,7 +43,7 @@ def create(
     kind, _, address = (source or "").partition(":")
     check_files(settings, Path(address) if kind == "replay" and address else None)
     from klda.monitor.create import create as make
-    from klda.monitor.monitor_settings import MonitorSettings
+    from klda.monitor.monitor_settings import MonitorSettings, source_with
 
     values: dict[str, Any] = {}
     if settings is not None:
@@ -57,6 +59,9 @@ def create(
         "sample": sample,
     }
     values |= {key: value for key, value in given.items() if value is not None}
+    reading = {"timezone": timezone, "date_format": date_format}
+    if "source" in values:
+        values["source"] = source_with(values["source"], **{key: value for key, value in reading.items() if value})
     limits = {"max_keywords": budget, "max_posts": max_posts}
     values["budget"] = values.get("budget", {}) | {key: value for key, value in limits.items() if value is not None}
     if "keywords" not in values or "source" not in values:

@@ -53,7 +53,7 @@ def report(name: Name, proposal: ProposalId = None, home: Home = HOME, output: O
     from klda.monitor.monitor import opened
     from klda.monitor.saved_choices import with_choices
     from klda.monitor.training_data import learning
-    from klda.report.html import write_report
+    from klda.report.proposal_report import write_report
 
     with opened(home, name) as monitor, progress_bar(quiet=output is Format.json) as progress:
         saved = chosen(monitor, proposal)

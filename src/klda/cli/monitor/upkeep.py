@@ -12,7 +12,7 @@ from klda.cli.options import HOME, Home, Name, OutputFormat
 from klda.cli.output import Format, out, print_json
 
 if TYPE_CHECKING:
-    from klda.store.delta.reading import StoredPosts
+    from klda.store.delta.stored_posts import StoredPosts
 
 
 from klda.cli.options import identity
@@ -56,7 +56,7 @@ def export(
 def _write_csv(posts: StoredPosts, path: Path) -> int:
     """The number of posts written to a CSV file. Lists are joined with commas, and no cell runs as a formula."""
     from klda.safe_text import csv_text
-    from klda.store.delta.reading import EXPORTED
+    from klda.store.delta.stored_posts import EXPORTED
 
     written = 0
     with path.open("w", encoding="utf-8-sig", newline="") as file:

@@ -1,1 +1,1 @@
-"""What each platform calls the fields of a post: pure functions from a decoded record to an outcome."""
+"""The formats of platforms: pure functions from a decoded record to an outcome."""

@@ -1,17 +1,14 @@
 """Bluesky Jetstream: v1 frames `{did, time_us, kind, commit}` and v2 frames `{$type: message, payload}`.
 
-Only commits that create an `app.bsky.feed.post` are posts, and those that delete one take it back. The time is the
-server's, not the client's claim.
+Commits that create an `app.bsky.feed.post` are posts. Commits that delete one are deletions. The time is that of the
+server, not of the client.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from klda.posts.formats.outcome import Bad, Removal, Row, Skip, checked
-from klda.posts.formats.times import parse_time
-from klda.posts.formats.values import as_name, as_tags, items, part
-from klda.posts.reasons import (
+from klda.posts.formats.outcome import (
     ACCOUNT,
     DELETE,
     FOLLOW,
@@ -21,11 +18,18 @@ from klda.posts.reasons import (
     OTHER_EVENT,
     REPOST_EVENT,
     UPDATE,
+    Bad,
+    Removal,
+    Row,
+    Skip,
+    checked,
 )
+from klda.posts.formats.times import parse_time
+from klda.posts.formats.values import as_name, as_tags, items, part
 
 POST = "app.bsky.feed.post"
 
-_GONE = ("deleted", "takendown")  # accounts in other states may come back
+_GONE = ("deleted", "takendown")  # accounts in other states may return
 _EVENTS = {"identity": IDENTITY, "account": ACCOUNT}
 _OPERATIONS = {"delete": DELETE, "update": UPDATE}
 _COLLECTIONS = {
@@ -83,7 +87,7 @@ def _event(kind: str, event: Mapping[str, object], commit: Mapping[str, object],
 
 
 def _hashtags(record: Mapping[str, object]) -> tuple[str, ...]:
-    """Tags inside the text (facets) and beside it, each once."""
+    """The hashtags in the text (facets) and beside it, each once."""
     inside = [
         feature.get("tag")
         for facet in items(record, "facets")

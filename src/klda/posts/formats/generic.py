@@ -1,4 +1,4 @@
-"""Files of no particular platform: columns found under their usual names, or under those that a mapping gives."""
+"""Records of no particular platform: columns are found by their usual names, or by a mapping."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from klda.posts.formats.values import as_count, as_flag, as_label, as_name, as_t
 
 
 class Columns(NamedTuple):
-    """The name under which a file keeps each field of a post; None where it has none."""
+    """The name of the column for each field of a post; None where there is none."""
 
     id: str | None = None
     time: str | None = None
@@ -34,12 +34,12 @@ class Columns(NamedTuple):
     author_likes: str | None = None
     label: str | None = None
     is_repost: str | None = None
-    """A yes/no column, for files that say that a post is a repost but not of what."""
+    """A yes/no column, for files that mark reposts without the id of the original."""
 
 
 Mapped = tuple[tuple[str, str], ...]
 
-# In the order of preference. Dotted names are those of twarc's CSV files.
+# In order of preference. Dotted names are those of twarc's CSV files.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "id": ("id", "id_str", "post_id", "tweet_id", "status_id", "message_id", "uri"),
     "time": (
@@ -82,7 +82,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 
 def as_mapping(mapping: Mapping[str, str] | None) -> Mapped:
-    """A user's {field: column} as a hashable value, its fields checked."""
+    """A user's {field: column} as a hashable value; SettingError for an unknown field."""
     for field in mapping or {}:
         if field not in Columns._fields:
             raise SettingError(
@@ -93,7 +93,7 @@ def as_mapping(mapping: Mapping[str, str] | None) -> Mapped:
 
 @lru_cache(maxsize=256)
 def resolve(names: tuple[str, ...], mapping: Mapped = ()) -> Columns:
-    """Where each field is kept, given the names that exist; case, spaces and dashes do not matter.
+    """The column of each field, given the existing names; case, spaces and dashes do not matter.
 
     >>> resolve(("Tweet ID", "full_text", "date"), (("author", "who"),))[:4]
     ('Tweet ID', 'date', 'full_text', 'who')
@@ -106,7 +106,7 @@ def resolve(names: tuple[str, ...], mapping: Mapped = ()) -> Columns:
 
 
 def missing(columns: Columns, names: Iterable[str]) -> list[str]:
-    """Which of the needed fields, and of those mapped, a file with these column names lacks."""
+    """The needed and the mapped fields for which a file with these column names has no column."""
     there = set(names)
     needed = [field for field in ("time", "text") if getattr(columns, field) is None]
     return needed + [field for field, name in columns._asdict().items() if name is not None and name not in there]
@@ -115,13 +115,13 @@ def missing(columns: Columns, names: Iterable[str]) -> list[str]:
 def parse(
     record: Mapping[str, object], columns: Columns, zone: tzinfo | None = None, dates: DateReader | None = None
 ) -> Row | Bad:
-    """The outcome of one record; without an id column, time, author and text make a stable id.
+    """The outcome of one record. Without an id column, the id is made from time, author and text.
 
     >>> record = {"created_at": "2026-01-05T10:00:00Z", "body": "Hello"}
     >>> parse(record, resolve(tuple(record))).text
     'Hello'
     """
-    values = map(record.get, columns)  # type: ignore[arg-type]  # no record holds anything under None
+    values = map(record.get, columns)  # type: ignore[arg-type]  # no record has the key None
     id_, time, text, author, language, repost_of, hashtags, *counts, label, is_repost = values
     when = parse_time(time, zone, dates)
     who = as_name(author)
@@ -139,7 +139,7 @@ def parse(
 
 
 def with_nested(record: Mapping[str, object], mapping: Mapped) -> Mapping[str, object]:
-    """The record with what dotted names of the mapping lead to put under these names.
+    """The record with nested values also under the dotted names of the mapping.
 
     >>> with_nested({"user": {"name": "anna"}}, (("author", "user.name"),))["user.name"]
     'anna'
@@ -155,7 +155,7 @@ def with_nested(record: Mapping[str, object], mapping: Mapped) -> Mapping[str, o
 
 
 def original(value: object, name: str | None, flagged: bool) -> str | None:
-    """The id of what is reposted; empty when only a flag says so. Empty text means that only in our own column."""
+    """The id of the reposted post; empty for an unknown one, as in our own files; None for no repost."""
     known = as_name(value)
     if known is None and (flagged or (value == "" and name == "repost_of")):
         return ""
@@ -163,7 +163,7 @@ def original(value: object, name: str | None, flagged: bool) -> str | None:
 
 
 def derived_id(time: int | Bad, author: str | None, text: object) -> str:
-    """An id for a post that has none: the same time, author and text give the same id.
+    """An id for a post without one: the same time, author and text give the same id.
 
     >>> derived_id(0, "anna", "Hello") == derived_id(0, "anna", "Hello") != derived_id(1, "anna", "Hello")
     True

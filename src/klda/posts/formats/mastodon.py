@@ -1,4 +1,4 @@
-"""Mastodon: statuses, bare or in a stream's envelope `{event, payload}`; their text is HTML."""
+"""Mastodon: statuses, alone or in the envelope `{event, payload}` of a stream; their text is HTML."""
 
 from __future__ import annotations
 
@@ -8,13 +8,25 @@ from collections.abc import Mapping
 
 import orjson
 
-from klda.posts.formats.outcome import Bad, Edit, Removal, Row, Skip, checked
+from klda.posts.formats.outcome import (
+    BROKEN_JSON,
+    DELETE,
+    MEDIA_ONLY,
+    NOT_AN_OBJECT,
+    OTHER_EVENT,
+    UPDATE,
+    Bad,
+    Edit,
+    Removal,
+    Row,
+    Skip,
+    checked,
+)
 from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import as_count, as_name, as_tags, part
-from klda.posts.reasons import BROKEN_JSON, DELETE, MEDIA_ONLY, NOT_AN_OBJECT, OTHER_EVENT, UPDATE
 
 _BREAK = re.compile(r"<br[^<>]*>|</(?:p|li|blockquote|h\d)>", re.IGNORECASE)
-_TAG = re.compile(r"<[^<>]*>")  # stops at the next <, so that it stays linear on hostile text
+_TAG = re.compile(r"<[^<>]*>")  # stops at the next <, so that hostile text takes linear time only
 _EVENTS = {"delete": DELETE, "status.update": UPDATE}
 
 
@@ -29,7 +41,7 @@ def recognises_envelope(record: Mapping[str, object]) -> bool:
 
 
 def parse_envelope(record: Mapping[str, object]) -> Row | Skip | Bad:
-    """The outcome of one event; only `update` brings a new status, as an object or as JSON in a string.
+    """The outcome of one event. An `update` holds a new status, as an object or as JSON in a string.
 
     >>> parse_envelope({"event": "delete", "payload": "109"})
     Removal(reason='delete', id='109', author=False)
@@ -60,7 +72,7 @@ def parse(status: Mapping[str, object]) -> Row | Skip | Bad:
     'Sun & Moon'
     """
     account, original = part(status, "account"), part(status, "reblog")
-    said = original or status  # a boost says what the original says
+    said = original or status  # a boost has the text of the original
     text = " ".join(filter(None, (as_plain(said.get("spoiler_text")), as_plain(said.get("content")))))
     if not text and said.get("media_attachments"):
         return Skip(MEDIA_ONLY)
@@ -83,7 +95,7 @@ def parse(status: Mapping[str, object]) -> Row | Skip | Bad:
 
 
 def as_plain(content: object) -> str:
-    """The words of a piece of HTML; line breaks and paragraphs become spaces.
+    """The text of a piece of HTML; line breaks and paragraphs become spaces.
 
     >>> as_plain('<p>See <a href="x"><span>https://</span><span>a.org</span></a></p><p>Now</p>')
     'See https://a.org Now'
@@ -98,7 +110,7 @@ def _id(status: Mapping[str, object]) -> str | None:
 
 
 def parse_of(host: str, status: object) -> Row | Skip | Bad:
-    """The outcome of a status of a server, under the server's own ids (`host/123`): deletions name nothing else."""
+    """The outcome of a status with the server's own id (`host/123`), the only id that deletions name."""
     if not isinstance(status, dict):
         return Bad(NOT_AN_OBJECT, value=status)
     original = status.get("reblog")

@@ -1,4 +1,7 @@
-"""What becomes of a record: a row of the post table, a record that is no post, or a bad one."""
+"""The outcome of reading a record: a post, a skipped record, or a bad one; with all reasons and advice.
+
+Reasons are short, stable names. Reports, tests and programs rely on them.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,64 @@ from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 
-from klda.posts.reasons import NO_ID, NO_TEXT, NUL_BYTES
 from klda.posts.schema import POST_SCHEMA
 from klda.types import Post
 
+# Reasons for `Bad`: the record should have been a post.
+BROKEN_JSON = "broken JSON"
+NOT_AN_OBJECT = "not an object"
+NO_ID = "no id"
+NO_TEXT = "no text"
+NO_TIME = "no time"
+TIME_WITHOUT_ZONE = "time without zone"
+UNREADABLE_TIME = "unreadable time"
+TIME_OUT_OF_RANGE = "time out of range"
+NUL_BYTES = "NUL bytes"
+TOO_LONG = "line over 10 MB"
+INVALID_UTF8 = "invalid UTF-8"
+BROKEN_ROW = "broken row"
+COLUMN_COUNT = "wrong number of columns"
+DAMAGED = "damaged file"
+
+# Reasons for `Skip`: the record is well formed, but it is not a post.
+KEEP_ALIVE = "keep-alive"
+LIKE = "like"
+REPOST_EVENT = "repost"
+FOLLOW = "follow"
+DELETE = "delete"
+UPDATE = "update"
+IDENTITY = "identity"
+ACCOUNT = "account"
+CONTROL = "control message"
+OTHER_EVENT = "other event"
+MEDIA_ONLY = "media only"
+EMPTY_PAGE = "empty page"
+LANGUAGE = "language"
+FOREIGN_FILE = "unknown format"
+
+HINTS = {
+    BROKEN_JSON: "each line must hold one complete JSON value; the line may be cut off",
+    NOT_AN_OBJECT: 'a post is a JSON object {"id": …, "time": …, "text": …}',
+    NO_ID: "every post needs an id; files without any id column get ids from time, author and text",
+    NO_TEXT: 'call the column text, or say which one it is (--map text=NAME, in Python mapping={"text": "NAME"})',
+    NO_TIME: 'call the column time, or say which one it is (--map time=NAME, in Python mapping={"time": "NAME"})',
+    TIME_WITHOUT_ZONE: "write times like 2026-01-05T10:00:00Z, or give the zone (--timezone Europe/Berlin, in Python "
+    'timezone="Europe/Berlin")',
+    UNREADABLE_TIME: "write times like 2026-01-05T10:00:00Z, or as seconds since 1970, or give their format "
+    '(--date-format "%d/%m/%Y %H:%M", in Python date_format="%d/%m/%Y %H:%M")',
+    TIME_OUT_OF_RANGE: "times must lie between 1900 and 2200; check the unit of numeric times",
+    NUL_BYTES: "remove the zero bytes; the file may have been cut by a crash",
+    TOO_LONG: "a record may have 10 MB at most; check that records end in line breaks",
+    INVALID_UTF8: "save the file as UTF-8",
+    BROKEN_ROW: 'write a quote inside a quoted cell twice (""); a cell may have 131,072 characters at most',
+    COLUMN_COUNT: "each row needs as many cells as the header; quote cells that contain the delimiter",
+    DAMAGED: "the rest of the file cannot be read; download or pack it again",
+}
+"""What to do about each reason for `Bad`."""
+
 
 class Row(NamedTuple):
-    """A post in the column order of `POST_SCHEMA`, its time in microseconds: what `Post` costs five times as long."""
+    """A post in the column order of `POST_SCHEMA`, with its time in microseconds; much faster to make than `Post`."""
 
     id: str
     time: int
@@ -56,7 +110,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Removal(Skip):
-    """A record that takes a post back; with `author`, all posts of an account, and `id` is what they call it."""
+    """A record that deletes a post; with `author`, all posts of the account that `id` names."""
 
     id: str
     author: bool = False
@@ -64,14 +118,14 @@ class Removal(Skip):
 
 @dataclass(frozen=True, slots=True)
 class Edit(Skip):
-    """A record that brings the new text of a post; whoever reads an archive keeps what came first."""
+    """A record with the new text of a post. Readers of archives ignore it and keep the first text."""
 
     row: Row
 
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """A record that should have been a post and cannot be used."""
+    """A record that should have been a post and cannot be read."""
 
     reason: str
     field: str | None = None
@@ -87,7 +141,7 @@ def checked(
     text: object,
     *rest: object,
 ) -> Row | Bad:
-    """The row, when it has what every post needs; `rest` follows the order of `Row`.
+    """The row, or `Bad` without a valid id, time and text; `rest` follows the order of `Row`.
 
     >>> checked("1", 0, "Hello").text
     'Hello'

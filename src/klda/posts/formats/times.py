@@ -1,4 +1,4 @@
-"""Times as the platforms write them → microseconds since 1970 in UTC."""
+"""Times as platforms and spreadsheets write them → microseconds since 1970 in UTC."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from klda.errors import InputError, SettingError
-from klda.posts.formats.outcome import Bad
-from klda.posts.reasons import NO_TIME, TIME_OUT_OF_RANGE, TIME_WITHOUT_ZONE, UNREADABLE_TIME
+from klda.posts.formats.outcome import NO_TIME, TIME_OUT_OF_RANGE, TIME_WITHOUT_ZONE, UNREADABLE_TIME, Bad
 
 EARLIEST = -2_208_988_800_000_000  # 1900-01-01
 LATEST = 7_258_118_400_000_000  # 2200-01-01
@@ -26,16 +26,16 @@ _SPREADSHEET = re.compile(r"(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})" + _TIME_OF_DAY
 _MOST_MONTHS = 12
 
 DateReader = Callable[[str], datetime | int]
-"""How a file writes its times as text: a date, perhaps without zone, or microseconds since 1970."""
+"""Reads a time from text: gives a date, perhaps without a zone, or microseconds since 1970."""
 
 
 def parse_time(value: object, zone: tzinfo | None = None, dates: DateReader | None = None) -> int | Bad:
-    """Microseconds since 1970 in UTC, or why not; `zone` is taken for times that state none.
+    """Microseconds since 1970 in UTC, or `Bad` with the reason; `zone` applies to times without a zone.
 
-    `dates` reads text where a file writes dates in its own way (see `date_reader` and `reader_of`).
+    `dates` reads the text of files with a date format of their own (see `date_reader` and `reader_of`).
 
-    Read are ISO 8601, X's `Wed Oct 10 20:19:24 +0000 2018`, RFC 2822, and numbers since 1970 (seconds, milli-, micro-
-    or nanoseconds, told apart by their size; they are UTC).
+    The known formats are ISO 8601, X's `Wed Oct 10 20:19:24 +0000 2018`, RFC 2822, and numbers since 1970 in UTC. The
+    size of a number shows whether it is in seconds, milliseconds, microseconds or nanoseconds.
 
     >>> parse_time("Wed Oct 10 20:19:24 +0000 2018") == parse_time("2018-10-10T22:19:24+02:00")
     True
@@ -60,8 +60,22 @@ def parse_time(value: object, zone: tzinfo | None = None, dates: DateReader | No
     return moment if EARLIEST <= moment < LATEST else Bad(TIME_OUT_OF_RANGE, "time", value)
 
 
+def time_zone(timezone: str | tzinfo | None) -> tzinfo | None:
+    """The time zone of a name such as Europe/Berlin; a zone or None stays as it is.
+
+    >>> time_zone("Europe/Berlin").key
+    'Europe/Berlin'
+    """
+    if not isinstance(timezone, str):
+        return timezone
+    try:
+        return ZoneInfo(timezone)
+    except (ValueError, OSError, KeyError) as error:
+        raise SettingError(f"timezone={timezone!r} is not known; use a name such as Europe/Berlin or UTC") from error
+
+
 def date_reader(date_format: str | None) -> DateReader | None:
-    """What reads times in a format as `strptime` has it, such as `%d/%m/%Y %H:%M`; None without one.
+    """The reader of times in a format as for `strptime`, such as `%d/%m/%Y %H:%M`; None without a format.
 
     >>> reader = date_reader("%d/%m/%Y %H:%M")
     >>> reader("5/1/2026 10:00").isoformat()
@@ -76,7 +90,7 @@ def date_reader(date_format: str | None) -> DateReader | None:
         known = False
     if not known or known.date() != example.date():
         raise SettingError(
-            f"date_format={date_format!r} does not say year, month and day; write it like %d/%m/%Y %H:%M "
+            f"date_format={date_format!r} does not give year, month and day; write it like %d/%m/%Y %H:%M "
             "(--date-format, in Python date_format=)"
         )
     return partial(_by_format, date_format=date_format)
@@ -87,10 +101,10 @@ def _by_format(text: str, date_format: str) -> datetime:
 
 
 def reader_of(values: Iterable[object], where: str) -> DateReader | None:
-    """What reads the dates of a file, such as spreadsheets write them; None where they are written in the usual ways.
+    """The reader of dates as spreadsheets write them; None for a file with dates in the usual formats.
 
-    The first day above 12 says for the whole file whether days or months come first; dots mean that days do. Where no
-    day tells, an error names the place and the option that does.
+    The first number above 12 shows for the whole file whether the day or the month comes first. With dots, as in
+    05.01.2026, the day comes first. If no number is above 12, InputError names the file and the option to set.
 
     >>> reader_of(["01/02/2026", "01/13/2026"], "posts.csv")("01/02/2026 3:15 PM").isoformat()
     '2026-01-02T15:15:00'
@@ -103,7 +117,7 @@ def reader_of(values: Iterable[object], where: str) -> DateReader | None:
         if parts is None or parts[2] == "." or len(parts[1]) > 2:
             if value in (None, ""):
                 continue
-            if example is None:  # dates of one file are written alike
+            if example is None:  # all dates of a file have one format
                 return None
             continue
         example = example or str(value).strip()
@@ -115,28 +129,28 @@ def reader_of(values: Iterable[object], where: str) -> DateReader | None:
         return None
     first, second = (_format_of(example, order) for order in ("dm", "md"))
     raise InputError(
-        f"{where}: dates such as {example!r} may begin with the day or with the month, and no number above 12 tells; "
+        f"{where}: dates such as {example!r} may begin with the day or the month, and no number above 12 shows which; "
         f'add --date-format "{first}" if the day comes first, "{second}" if the month does (in Python date_format=)'
     )
 
 
 def day_first(text: str) -> datetime | int:
-    """The time in a text whose date has the day before the month; other texts are read in the usual ways."""
+    """The time in a text with the day before the month; other texts are read in the usual formats."""
     return _from_spreadsheet(text, 1, 3) or _from_text(text)
 
 
 def month_first(text: str) -> datetime | int:
-    """The time in a text whose date has the month before the day; other texts are read in the usual ways."""
+    """The time in a text with the month before the day; other texts are read in the usual formats."""
     return _from_spreadsheet(text, 3, 1) or _from_text(text)
 
 
 def _from_spreadsheet(text: str, day: int, month: int) -> datetime | None:
-    """The time in a text such as 05/01/2026 10:00; `day` and `month` say which number is which."""
+    """The time in a text such as 05/01/2026 10:00; `day` and `month` are the groups that hold them."""
     parts = _SPREADSHEET.fullmatch(text.strip())
     if parts is None:
         return None
     year = 4
-    if len(parts[1]) == 4:  # the year comes first, and then nothing is in doubt
+    if len(parts[1]) == 4:  # the year comes first, so the order is clear
         year, month, day = 1, 3, 4
     elif parts[2] == ".":
         day, month = 1, 3
@@ -166,7 +180,7 @@ def _from_spreadsheet(text: str, day: int, month: int) -> datetime | None:
 
 
 def _format_of(example: str, order: str) -> str:
-    """The format, as `strptime` has it, of a text whose date has day and month in this order."""
+    """The format, as for `strptime`, of a date with day and month in this order."""
     parts = _SPREADSHEET.fullmatch(example)
     assert parts is not None
     names = [f"%{letter}" for letter in order]
@@ -210,11 +224,11 @@ def _from_text(text: str) -> datetime | int:
         parts = _SPREADSHEET.fullmatch(text)
         if parts is None or (parts[2] != "." and len(parts[1]) != 4):
             raise
-        return day_first(text)  # dots, and years in front, leave no doubt
+        return day_first(text)  # with dots, or the year first, the order is clear
 
 
 def _from_x(text: str) -> datetime:
-    """The format of X API v1.1; by hand, because strptime is ten times slower and follows the locale."""
+    """A time in the format of X API v1.1. Parsed by hand: strptime is ten times slower and depends on the locale."""
     offset = timedelta(hours=int(text[21:23]), minutes=int(text[23:25]))
     return datetime(
         int(text[26:30]),
@@ -228,10 +242,10 @@ def _from_x(text: str) -> datetime:
 
 
 def _since_epoch(number: int | float) -> int:
-    """Microseconds from a number whose size tells its unit: seconds have 9 to 11 digits until the year 5138."""
+    """Microseconds since 1970. The size of the number shows its unit: seconds have 9 to 11 digits until year 5138."""
     size = abs(number)
     if size < 1e8:
-        raise ValueError  # 20260105 is a date in disguise; as seconds it would lie in 1970
+        raise ValueError  # 20260105 is a date; as seconds it would be in 1970
     for limit, factor in ((1e11, 1_000_000.0), (1e14, 1_000.0), (1e17, 1.0), (1e20, 0.001)):
         if size < limit:
             whole = isinstance(number, int) and factor >= 1

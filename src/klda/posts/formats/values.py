@@ -1,4 +1,4 @@
-"""Values as files hold them → values as posts hold them; whatever does not fit becomes None."""
+"""Values of files → values of posts; a value that does not fit becomes None."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def as_name(value: object) -> str | None:
 
 
 def as_label(value: object) -> str | None:
-    """What a post is about: a text, or several in a list, which are put together with commas.
+    """The label of a post: a text, or several joined with commas.
 
     >>> as_label("AAPL"), as_label(["AAPL", "GOOG"])
     ('AAPL', 'AAPL,GOOG')
@@ -57,7 +57,7 @@ def as_label(value: object) -> str | None:
 
 
 def as_flag(value: object) -> bool:
-    """Whether a yes/no value says yes.
+    """Whether a yes/no value means yes.
 
     >>> as_flag(True), as_flag("True"), as_flag(0), as_flag("no"), as_flag(None)
     (True, True, False, False, False)
@@ -76,7 +76,7 @@ def as_tags(value: object, key: str = "text") -> tuple[str, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
-        if value.startswith("[{"):  # as twarc writes them into tables
+        if value.startswith("[{"):  # the form of twarc's tables
             with suppress(ValueError):
                 return as_tags(json.loads(value), key)
         return tuple(filter(None, _TAG_BREAKS.split(value)))
@@ -99,12 +99,12 @@ def items(record: Mapping[str, object], key: str) -> list[dict[str, object]]:
 
 
 def unescaped(text: object) -> object:
-    """Text without HTML entities, which X's API puts in place of &, < and >; anything else as it is."""
+    """The text without HTML entities, which X's API writes for &, < and >; other values stay as they are."""
     return html.unescape(text) if isinstance(text, str) and "&" in text else text
 
 
 def with_whole_links(text: object, entities: Mapping[str, object]) -> object:
-    """Text with the addresses that X's short links lead to, which its v1.1 filter matches too; pictures stay short.
+    """The text with full addresses in place of X's short links, as X's v1.1 filter matches them; pictures stay short.
 
     >>> link = {"url": "https://t.co/a1", "expanded_url": "https://nasa.gov/moon"}
     >>> with_whole_links("Look: https://t.co/a1", {"urls": [link]})
@@ -121,7 +121,7 @@ def with_whole_links(text: object, entities: Mapping[str, object]) -> object:
 
 
 def with_full_original(text: object, original: object) -> object:
-    """A repost's text with the original's, which the platform cuts short in the repost itself.
+    """The text of a repost with the full original text, because the platform cuts it short in the repost.
 
     >>> with_full_original("RT @nasa: We are going to the Mo…", "We are going to the Moon")
     'RT @nasa: We are going to the Moon'

@@ -1,10 +1,10 @@
-"""X API v1.1: a bare object with `user` inside; stream control messages have a single key."""
+"""X API v1.1: one object per post, with `user` inside; control messages of the stream have a single key."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from klda.posts.formats.outcome import Bad, Removal, Row, Skip, checked
+from klda.posts.formats.outcome import CONTROL, DELETE, Bad, Removal, Row, Skip, checked
 from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import (
     as_count,
@@ -15,7 +15,6 @@ from klda.posts.formats.values import (
     with_full_original,
     with_whole_links,
 )
-from klda.posts.reasons import CONTROL, DELETE
 
 _CONTROL = frozenset(
     {"limit", "scrub_geo", "status_withheld", "user_withheld", "disconnect", "warning", "friends", "event"}
@@ -48,7 +47,7 @@ def parse(record: Mapping[str, object]) -> Row | Skip | Bad:
     text = _text(record)
     if original:
         text = with_full_original(text, _text(original))
-    said = original or record  # the entities of a repost are cut off with its text
+    said = original or record  # a repost has only part of the entities, as its text is cut short
     entities = part(part(said, "extended_tweet"), "entities") or part(said, "entities") or part(record, "entities")
     return checked(
         as_name(record.get("id_str")) or as_name(record.get("id")),
@@ -70,5 +69,5 @@ def parse(record: Mapping[str, object]) -> Row | Skip | Bad:
 
 
 def _text(record: Mapping[str, object]) -> object:
-    """The longest form of the text that the object holds."""
+    """The longest form of the text in the object."""
     return part(record, "extended_tweet").get("full_text") or record.get("full_text") or record.get("text")

@@ -1,6 +1,6 @@
-"""X API v2: an envelope `{data, includes, matching_rules}` with one tweet or a page, or tweets flattened by twarc.
+"""X API v2: an envelope `{data, includes, matching_rules}` with one tweet or a page; or tweets flattened by twarc.
 
-A page on one line holds several records, and each counts as one line of the report.
+A page on one line holds several tweets. The report counts each of them as one line.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from klda.posts.formats.outcome import Bad, Outcome, Row, Skip, checked
+from klda.posts.formats.outcome import CONTROL, EMPTY_PAGE, NOT_AN_OBJECT, Bad, Outcome, Row, Skip, checked
 from klda.posts.formats.times import parse_time
 from klda.posts.formats.values import (
     as_count,
@@ -20,7 +20,6 @@ from klda.posts.formats.values import (
     with_full_original,
     with_whole_links,
 )
-from klda.posts.reasons import CONTROL, EMPTY_PAGE, NOT_AN_OBJECT
 
 Record = Mapping[str, object]
 Expansions = Mapping[str | None, Record]
@@ -30,7 +29,7 @@ _ENVELOPE = frozenset({"data", "includes", "matching_rules", "meta", "errors", "
 
 
 def recognises_envelope(record: Record) -> bool:
-    """Whether the record wraps tweets: what the API's stream and search answer with."""
+    """Whether the record is an envelope with tweets, as the API's stream and search return."""
     return record.keys() <= _ENVELOPE and isinstance(record.get("data", {}), dict | list) and len(record) > 0
 
 
@@ -68,7 +67,7 @@ def parse_envelope(record: Record) -> Iterator[Outcome]:
 
 
 def parse(tweet: Record, users: Expansions = _NONE, tweets: Expansions = _NONE) -> Row | Bad:
-    """The outcome of one tweet; `users` and `tweets` are the expansions beside it, by id."""
+    """The outcome of one tweet; `users` and `tweets` are the expansions of the envelope, by id."""
     author_id = as_name(tweet.get("author_id"))
     author = users.get(author_id) or part(tweet, "author")
     about_author = part(author, "public_metrics")
@@ -79,7 +78,10 @@ def parse(tweet: Record, users: Expansions = _NONE, tweets: Expansions = _NONE) 
         if reference.get("type") == "retweeted":
             original = as_name(reference.get("id")) or ""
             said = tweets.get(original) or reference
-            text, entities = with_full_original(text, _text(said)), _entities(said) or entities  # a repost cuts both
+            text, entities = (
+                with_full_original(text, _text(said)),
+                _entities(said) or entities,
+            )  # a repost cuts both
     return checked(
         as_name(tweet.get("id")),
         parse_time(tweet.get("created_at")),
@@ -100,10 +102,10 @@ def parse(tweet: Record, users: Expansions = _NONE, tweets: Expansions = _NONE) 
 
 
 def _entities(tweet: Record) -> Record:
-    """Hashtags and links of the text; those of a long post lie beside it."""
+    """The hashtags and links of the text; a long post has them in `note_tweet`."""
     return part(part(tweet, "note_tweet"), "entities") or part(tweet, "entities")
 
 
 def _text(tweet: Record) -> object:
-    """The longest form of the text: long posts carry it in `note_tweet`."""
+    """The longest form of the text; a long post has it in `note_tweet`."""
     return part(tweet, "note_tweet").get("text") or tweet.get("text")

@@ -1,1 +1,1 @@
-"""Vega-Lite specifications, one idea a file; each function gives plain data that any page can embed."""
+"""Charts as Vega-Lite specifications: each function returns plain data that any page can embed."""

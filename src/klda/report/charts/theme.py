@@ -1,13 +1,13 @@
-"""How every picture looks: one palette, one typography, no chart junk.
+"""The style of all pictures: one palette, one typography, and how dates are written.
 
-Charts are written in the light palette, so that they also stand alone; `themed` replaces its colours by CSS
-variables, so that a page shows them light or dark. The hues are those that people with colour-vision deficiencies tell
-apart (after Okabe and Ito).
+Charts use the light palette, so they can also be used alone. `themed` replaces its colours by CSS variables, so that a
+page can show them light or dark. People with colour-vision deficiencies can distinguish the hues (after Okabe and Ito).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 import altair as alt
@@ -31,7 +31,7 @@ LIGHT = {
     "drop-tint": "#fbebe1",
     "mark": "#fff0b8",
 }
-"""From `page` on, colours that lie behind pictures and texts."""
+"""From `page` on, the colours of backgrounds."""
 DARK = {
     "paper": "#161b22",
     "ink": "#e8ecf1",
@@ -50,24 +50,24 @@ DARK = {
 }
 
 ACTIONS = {"keep": "keep", "add": "add", "drop": "drop", "hold": "hold back"}
-"""Each action and how it is called in a legend."""
+"""Each action and its name in legends."""
 EARLIER = "used earlier"
-"""What a keyword of the past is called on which nothing is decided now."""
+"""The name in legends of a past keyword without an action now."""
 
 CATEGORIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-"""For things without a meaning of their own; readable on light and on dark paper."""
+"""Colours without a fixed meaning; readable on light and on dark backgrounds."""
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 LEGEND_COLUMNS = "max(1, floor(((containerSize()[0] || 680) - 80) / 120))"
-"""As many as fit. Of the container's width, as the plot's own is not known yet when legends are laid out."""
+"""As many columns as fit into the container; the width of the plot is not yet known when Vega lays out legends."""
 
 MOST_ROWS = 40
-"""A picture with more rows than this is a table; the largest are shown."""
+"""A picture shows at most this many rows, the largest."""
 
 
 def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, *, describe: str, height: int) -> Spec:
-    """The specification of a chart as wide as its container, with the text that screen readers say for it."""
+    """The specification of a chart with the width of its container, and with a description for screen readers."""
     spec = (
         chart.properties(
             width="container",
@@ -115,7 +115,7 @@ def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, *, describe: st
 
 
 def action_colour(rows: Iterable[Mapping[str, Any]]) -> alt.Color:
-    """The colour of what is done with a keyword, the same in every picture; the legend has what occurs in the rows."""
+    """The colour of actions, the same in all pictures; the legend shows the actions in these rows."""
     present = {row["action"] for row in rows}
     colours = {name: LIGHT[action] for action, name in ACTIONS.items()} | {EARLIER: LIGHT["past"]}
     domain = [name for name in colours if name in present]
@@ -127,7 +127,7 @@ def action_colour(rows: Iterable[Mapping[str, Any]]) -> alt.Color:
 
 
 def themed(spec: Spec) -> Spec:
-    """The same picture with the palette as CSS variables; data are left alone.
+    """The same picture with CSS variables in place of the palette; data do not change.
 
     >>> themed({"mark": {"fill": "#0068a8"}, "datasets": {"rows": ["#0068a8"]}})
     {'mark': {'fill': 'var(--keep)'}, 'datasets': {'rows': ['#0068a8']}}
@@ -142,3 +142,32 @@ def themed(spec: Spec) -> Spec:
         return variables.get(node, node) if isinstance(node, str) else node
 
     return {key: value if key in ("data", "datasets") else walk(value) for key, value in spec.items()}
+
+
+def window_labels(starts: Iterable[datetime]) -> dict[datetime, str]:
+    """A short label for each window start, in order; with the hour or the year where the day is ambiguous.
+
+    >>> list(window_labels([datetime(2020, 1, 27), datetime(2020, 1, 20)]).values())
+    ['20 Jan', '27 Jan']
+    >>> list(window_labels([datetime(2020, 12, 28), datetime(2021, 1, 4)]).values())
+    ['28 Dec 2020', '4 Jan 2021']
+    """
+    times = sorted(set(starts))
+    several_years = len({time.year for time in times}) > 1
+    within_days = len({time.date() for time in times}) < len(times)
+    pattern = "{0.day} {0:%b}" + (" {0.year}" if several_years else "") + (" {0:%H:%M}" if within_days else "")
+    return {time: pattern.format(time) for time in times}
+
+
+def full_date(start: datetime | str) -> str:
+    """A window start in full, with the hour unless it is midnight; a text that is not an ISO 8601 time does not change.
+
+    >>> full_date("2020-04-06T00:00:00+00:00"), full_date("2020-04-06T18:30:00+00:00"), full_date("next week")
+    ('6 April 2020', '6 April 2020, 18:30', 'next week')
+    """
+    try:
+        time = datetime.fromisoformat(start) if isinstance(start, str) else start
+    except ValueError:
+        return str(start)
+    date = f"{time.day} {time:%B} {time.year}"
+    return date if (time.hour, time.minute) == (0, 0) else f"{date}, {time:%H:%M}"

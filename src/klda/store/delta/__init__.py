@@ -1,1 +1,1 @@
-"""Posts of a monitor in a Delta Lake table."""
+"""The posts of a monitor, in a Delta Lake table."""

@@ -1,10 +1,10 @@
-"""Posts at rest: one Delta Lake table for each monitor, on a local folder or on object storage.
+"""The store of posts: one Delta Lake table for each monitor, in a local folder or on object storage.
 
-A batch lands exactly once. Its rows, its number and the source's cursor are one commit: after a crash the table holds
-all of them or none, the source goes on from the cursor, and a batch whose number is already there is skipped. A source
-that steps back brings posts again; those stored lately are dropped. The new text of an edited post is stored at once,
-its old row goes with the next deletions (`klda.store.sql.deletions`). One process writes at a time (`klda.store.lock`);
-any number read meanwhile, each from the version that it opened.
+Each batch is stored exactly once. Its rows, its number and the cursor of the source are one commit. After a crash the
+table holds all of them or none, the source resumes from the cursor, and a batch with a known number is skipped. If a
+source steps back, posts that were stored recently are dropped. The new text of an edited post is stored at once, and
+its old row is deleted with the next deletions (`klda.store.sql.records`). One process writes at a time
+(`klda.store.monitor_folders`). Any number of processes may read, each from the version that it opened.
 """
 
 from __future__ import annotations
@@ -23,13 +23,23 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable, write_deltalake
 
 from klda.errors import StoreError
-from klda.store.delta import commits
-from klda.store.delta.commits import Change, Position
-from klda.store.delta.delta_table import FILE_BYTES, WRITER, files, open_table
-from klda.store.delta.layout import PARTITIONS, ROW_SCHEMA, outdated, part_of, rows, window_name, window_start
+from klda.store.delta import delta_log
+from klda.store.delta.delta_log import FILE_BYTES, WRITER, Change, Position, files, open_table
 from klda.store.delta.pseudonyms import Pseudonyms
-from klda.store.delta.reading import RecentIds, StoredPosts, guarded, newest_ids
-from klda.store.delta.tally import TALLIED, Count, negative, tally
+from klda.store.delta.rows import (
+    PARTITIONS,
+    ROW_SCHEMA,
+    TALLIED,
+    Count,
+    negative,
+    outdated,
+    part_of,
+    post_rows,
+    tally,
+    window_name,
+    window_start,
+)
+from klda.store.delta.stored_posts import RecentIds, StoredPosts, guarded, newest_ids
 from klda.text.windows import Windowing
 from klda.types import Window
 
@@ -37,7 +47,7 @@ _STAGED = re.compile(r"#\d+$")
 
 
 def sweep(uri: str, grace: timedelta) -> int:
-    """Removes half-written files not touched since `grace` ago, and returns how many; elsewhere than on disk, none."""
+    """How many half-written files, unchanged for `grace`, were removed; on object storage none."""
     folder = _folder(uri)
     if folder is None:
         return 0
@@ -56,7 +66,7 @@ def _folder(uri: str) -> Path | None:
 
 
 def one_of(expression: str, values: Iterable[str]) -> str:
-    """That an expression has one of these values.
+    """The SQL condition that an expression has one of these values.
 
     >>> one_of("author", ["ann", "o'neill"])
     "author IN ('ann', 'o''neill')"
@@ -66,7 +76,7 @@ def one_of(expression: str, values: Iterable[str]) -> str:
 
 
 def these(rows: pa.Table) -> str:
-    """That it is one of these rows, told by their ids and batches; windows and sources say which files to look at."""
+    """The SQL condition for these rows, by id and batch; windows and sources limit the files to read."""
     wanted = {name: rows.column(name).unique().to_pylist() for name in ("window", "source")}
     named = zip(rows.column("id").to_pylist(), rows.column("batch").to_pylist(), strict=True)
     wanted["concat(id, ' ', batch)"] = [f"{name} {batch}" for name, batch in dict.fromkeys(named)]
@@ -74,28 +84,28 @@ def these(rows: pa.Table) -> str:
 
 
 REMEMBERED = 100_000
-"""Ids of each source kept for dropping what it brings again."""
+"""How many ids of each source are remembered to drop duplicates."""
 GRACE = timedelta(hours=24)
-"""How long files that no version needs any more stay, for those who still read them."""
+"""How long unused files are kept for processes that still read them."""
 
-_COMPACT_AFTER = 64  # small files: every further one makes each commit slower
+_COMPACT_AFTER = 64  # small files: each one makes every commit slower
 _DELETED_AT_ONCE = 5000
 
 
 @dataclass(frozen=True)
 class Appended:
-    """What became of a batch."""
+    """The result of storing a batch."""
 
     committed: bool
-    """False: the batch had been stored before, and nothing was done."""
+    """False if the batch was stored before; then nothing was done."""
     posts: int = 0
     duplicates: int = 0
-    """Posts left out because they are stored already."""
+    """Posts that were not stored because the store has them."""
 
 
 @dataclass(frozen=True)
 class WindowSize:
-    """How much a window holds."""
+    """The number of posts in a window, and in its sample."""
 
     window: Window
     posts: int
@@ -105,10 +115,10 @@ class WindowSize:
 class PostStore:
     """The posts of one monitor.
 
-    uri: a folder, or an address such as `s3://bucket/monitor/posts`, whose `storage_options` Delta passes on.
-    windowing: how time is cut; a post always lies in the window of its own time, however late it comes.
-    pseudonyms: where given, names of people are stored as keyed hashes.
-    remembered: how many of the newest ids of each source are kept for dropping duplicates.
+    uri: a folder, or an address such as `s3://bucket/monitor/posts`; Delta uses `storage_options` to reach it.
+    windowing: the division of time into windows. A late post is in the window of its own time.
+    pseudonyms: if given, names of people are stored as keyed hashes.
+    remembered: how many of the newest ids of each source are remembered to drop duplicates.
     """
 
     def __init__(
@@ -139,9 +149,9 @@ class PostStore:
     # Writing
 
     def position(self, source: str) -> Position | None:
-        """The number and the cursor of the last batch of a source, or None before its first one."""
+        """The number and the cursor of the last batch of a source; None before the first batch."""
         with guarded(self.uri, "be read"):
-            return commits.position(self._newest(), source)
+            return delta_log.position(self._newest(), source)
 
     def append(
         self,
@@ -154,34 +164,34 @@ class PostStore:
         sample: pa.RecordBatch | pa.Table | None = None,
         edited: Iterable[str] = (),
     ) -> Appended:
-        """Commits a batch in one step: its posts, the posts drawn for the unfiltered sample, and the cursor after them.
+        """The result of storing a batch: its posts, the posts of the unfiltered sample, and the cursor, in one commit.
 
-        posts: in `POST_SCHEMA`; none is fine, and only moves the cursor on.
-        keywords: the texts of the keywords that each post carries.
-        batch: one more than that of `position(source)`, 1 at first. A batch that is already stored is skipped, so that
-            the same call may be made again after any error.
-        edited: ids whose rows are new texts of posts that may be stored; note them in `Deletions` first.
+        posts: in `POST_SCHEMA`; an empty batch only moves the cursor.
+        keywords: the texts of the keywords that each post matches.
+        batch: one more than in `position(source)`, at first 1. A batch that is already stored is skipped, so the call
+            can be repeated after any error.
+        edited: ids of posts with a new text, which may already be stored; note them in `Deletions` first.
         """
         with guarded(self.uri, "be written"):
             if self._small_files >= _COMPACT_AFTER:
                 self.compact()
             table = self._newest()
-            last = table.transaction_version(commits.application(source)) or 0
+            last = table.transaction_version(delta_log.application(source)) or 0
             if batch <= last:
                 return Appended(committed=False)
             if batch != last + 1:
-                raise StoreError(f"{self.uri}: batch {batch} of {source} comes after {last}; start again from there")
+                raise StoreError(f"{self.uri}: batch {batch} of {source} cannot follow batch {last}; start again there")
             given = self._rows(posts, keywords, source, batch)
             if sample is not None:
                 given = pa.concat_tables([given, self._rows(sample, None, source, batch)])
             new = self._without_known(given, source, [self.stored_id(name) for name in edited])
-            positions = commits.positions(table) | {source: Position(batch, cursor)}
+            positions = delta_log.positions(table) | {source: Position(batch, cursor)}
             write_deltalake(
                 table,
                 new,
                 mode="append",
                 writer_properties=WRITER,
-                commit_properties=commits.properties(positions, tally(new), source),
+                commit_properties=delta_log.properties(positions, tally(new), source),
             )
         for part in (False, True):
             self._known(source, part).add(part_of(new, part).column("id").to_pylist())
@@ -191,11 +201,11 @@ class PostStore:
     def _rows(
         self, posts: pa.RecordBatch | pa.Table, keywords: Sequence[Sequence[str]] | None, source: str, batch: int
     ) -> pa.Table:
-        made = rows(posts, keywords, source=source, batch=batch, windowing=self.windowing)
+        made = post_rows(posts, keywords, source=source, batch=batch, windowing=self.windowing)
         return self._pseudonyms.hide(made) if self._pseudonyms else made
 
     def _without_known(self, given: pa.Table, source: str, edited: Sequence[str]) -> pa.Table:
-        """The rows that are not stored yet, as far as the newest ids tell, or that were edited."""
+        """The rows that are new, judged by the remembered ids, or edited."""
         parts = []
         for part in (False, True):
             own = part_of(given, part)
@@ -203,19 +213,19 @@ class PostStore:
         return pa.concat_tables(parts)
 
     def _known(self, source: str, part: bool) -> RecentIds:
-        """The newest ids of a source, read from the table the first time."""
+        """The newest ids of a source; the first call reads them from the table."""
         if (source, part) not in self._recent:
             self._recent[source, part] = RecentIds(self._remembered)
             dataset = self._table.to_pyarrow_dataset()
-            for name in reversed(commits.names(self._table, source)):
-                last = self._table.transaction_version(commits.application(name)) or 0
+            for name in reversed(delta_log.names(self._table, source)):
+                last = self._table.transaction_version(delta_log.application(name)) or 0
                 self._recent[source, part].add(newest_ids(dataset, name, part, last, self._remembered))
         return self._recent[source, part]
 
     # Reading
 
     def read(self, windows: Window | Iterable[Window] | None = None, *, sample: bool = False) -> StoredPosts:
-        """The posts of a window, of several, or of all; or, apart from them, the unfiltered sample."""
+        """The posts of one, several or all windows; with `sample`, the unfiltered sample instead."""
         chosen = [windows] if isinstance(windows, Window) else windows
         predicate = f"sample = {str(sample).lower()}"
         if chosen is not None:
@@ -225,7 +235,7 @@ class PostStore:
             return StoredPosts(self._newest().to_pyarrow_dataset(file_pruning_predicate=predicate), self.uri)
 
     def windows(self) -> list[WindowSize]:
-        """The windows that hold posts, in order, with how many; read from the log alone."""
+        """The windows with posts and their sizes, in order; read from the log only."""
         sizes: dict[str, list[int]] = {}
         with guarded(self.uri, "be read"):
             found = list(files(self._newest(), "partition.window", "partition.sample", "num_records"))
@@ -243,12 +253,12 @@ class PostStore:
             return int(self._newest().version())
 
     def changes(self, since: int) -> list[Change] | None:
-        """How commits after a version changed the counts, oldest first; None where the log has expired: count again."""
+        """The changes of counts after a version, oldest first; None if the log has expired, then use `count`."""
         with guarded(self.uri, "be read"):
-            return commits.changes(self._newest(), since)
+            return delta_log.changes(self._newest(), since)
 
     def count(self, window: Window) -> list[Count]:
-        """The counts of a window from the posts themselves; for when the log cannot tell any more."""
+        """The counts of a window, from its posts; needed when the log has expired."""
         both = (self.read(window, sample=part) for part in (False, True))
         columns = pa.schema([ROW_SCHEMA.field(name) for name in TALLIED])
         batches = [batch for posts in both for batch in posts.rows(columns)]
@@ -264,9 +274,9 @@ class PostStore:
         by: Literal["id", "author"] = "id",
         but_newest: bool = False,
     ) -> int:
-        """How many posts with these ids, or of these authors, were deleted. `vacuum` empties the table's history, too.
+        """How many posts with these ids, or by these authors, were deleted. `vacuum` removes them from the history too.
 
-        but_newest: whether the rows of the last batch that brought an id stay, as of a post that was edited.
+        but_newest: whether to keep the newest row of each id, as for an edited post.
         """
         with guarded(self.uri, "be deleted"):
             gone = self._all_of(by, names, source, ["id", "source", "batch", *TALLIED])
@@ -278,52 +288,52 @@ class PostStore:
         return int(part_of(gone, False).num_rows)
 
     def ids_by(self, authors: Iterable[str], *, source: str | None = None) -> list[str]:
-        """The ids under which the posts of these authors lie here."""
+        """The stored ids of the posts by these authors."""
         with guarded(self.uri, "be read"):
             found = self._all_of("author", authors, source, ["id", "source"])
         return list(found.column("id").unique().to_pylist())
 
     def _all_of(self, column: str, names: Iterable[str], source: str | None, columns: Sequence[str]) -> pa.Table:
-        """Some columns of all rows that have one of these names in a column, and are of a source."""
+        """Some columns of the rows of a source that have one of these names in a column."""
         chosen, table = pc.field(column).isin(pa.array(map(self.stored_id, names), pa.string())), self._newest()
         if source is not None:
-            chosen &= pc.field("source").isin(commits.names(table, source))
+            chosen &= pc.field("source").isin(delta_log.names(table, source))
         stored = StoredPosts(table.to_pyarrow_dataset(), self.uri)
         return stored.where(chosen, list(dict.fromkeys([*columns, column])))
 
     def stored_id(self, name: str) -> str:
-        """The id under which a post of the source, or its author, lies here: itself, or its pseudonym."""
+        """The stored form of an id or author: the name itself, or its pseudonym."""
         return self._pseudonyms.of(name) if self._pseudonyms else name
 
     def _delete(self, gone: pa.Table) -> None:
-        """Deletes these rows, and says in the same commit by how much the counts shrink."""
+        """Deletes these rows, and notes in the same commit how the counts change."""
         table = self._newest()
-        note = commits.properties(commits.positions(table), negative(tally(gone)))
+        note = delta_log.properties(delta_log.positions(table), negative(tally(gone)))
         table.delete(these(gone), commit_properties=note, writer_properties=WRITER)
 
     def expire(self, before: datetime) -> list[Window]:
-        """Drops every window that ended by this time and returns them; counts of the past stay."""
+        """The windows that ended before a time; their posts are deleted, and their counts are kept."""
         expired = [size.window for size in self.windows() if size.window.end <= before]
         if expired:
             with guarded(self.uri, "be dropped"):
                 table = self._newest()
                 names = one_of("window", [window_name(window.start) for window in expired])
-                table.delete(names, commit_properties=commits.properties(commits.positions(table)))
+                table.delete(names, commit_properties=delta_log.properties(delta_log.positions(table)))
         return expired
 
     def compact(self) -> None:
-        """Joins small files; what is read stays the same."""
+        """Joins small files; the posts stay the same."""
         with guarded(self.uri, "be compacted"):
             table = self._newest()
-            note = commits.properties(commits.positions(table))
+            note = delta_log.properties(delta_log.positions(table))
             table.optimize.compact(target_size=FILE_BYTES, commit_properties=note, writer_properties=WRITER)
             self._table = self._open()
         self._small_files = 0
 
     def vacuum(self, grace: timedelta = GRACE) -> int:
-        """Removes files that no version needs since `grace` ago, with deleted posts in them, and returns how many.
+        """How many files were removed that no version has needed for `grace`; they may hold deleted posts.
 
-        Run daily, what is deleted is gone for good within two days, and the log that names it within seven.
+        If this runs daily, deleted posts disappear within two days, and the log entries that name them within seven.
         """
         with guarded(self.uri, "be vacuumed"):
             table = self._newest()
@@ -331,8 +341,8 @@ class PostStore:
                 retention_hours=int(grace / timedelta(hours=1)),
                 dry_run=False,
                 enforce_retention_duration=False,
-                full=True,  # also what a crash left behind
-                commit_properties=commits.properties(commits.positions(table)),
+                full=True,  # also files that a crash left behind
+                commit_properties=delta_log.properties(delta_log.positions(table)),
             )
             table.update_incremental()
             table.create_checkpoint()

@@ -1,8 +1,8 @@
-"""Keyed hashes in place of the names of people.
+"""Pseudonyms: keyed hashes in place of the names of people.
 
-The author, the id of a post and the id of what it reposts become hashes: an id leads to its author at once (a Bluesky
-id even contains them), so that hashing authors alone would hide nobody. Texts stay as they were written, mentions
-included, because what is matched, trained on and counted later must be what the filter saw.
+The author, the id of a post and the id of a reposted post become hashes. An id leads to its author (a Bluesky id even
+contains the author), so hashing authors alone would hide nobody. Texts stay unchanged, with mentions: matching,
+training and counting need the text that the filter saw.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KEY_BYTES = 32
 
 
 class Pseudonyms:
-    """Turns names into hashes that only the holder of the key can make again; the same name gives the same hash.
+    """Hashes of names. The same name gives the same hash, and only the holder of the key can compute it.
 
     >>> Pseudonyms(b"k" * 32).of("alice") == Pseudonyms(b"k" * 32).of("alice") != Pseudonyms(b"l" * 32).of("alice")
     True
@@ -33,12 +33,14 @@ class Pseudonyms:
 
     def __init__(self, key: bytes) -> None:
         if len(key) < _KEY_BYTES:
-            raise StoreError(f"the key for pseudonyms has {len(key)} bytes, {_KEY_BYTES} are needed; restore the file")
+            raise StoreError(
+                f"the key for pseudonyms has {len(key)} bytes and needs {_KEY_BYTES}; restore the file from a backup"
+            )
         self._key = key
 
     @classmethod
     def open(cls, path: Path) -> Pseudonyms:
-        """The pseudonyms of a key file, which is made, readable by its owner only, where there is none."""
+        """The pseudonyms of a key file. A missing file is created, readable by its owner only."""
         with suppress(FileExistsError):
             _create(path)
         try:
@@ -51,7 +53,7 @@ class Pseudonyms:
         return hmac.digest(self._key, name.encode("utf-8", "surrogatepass"), sha256)[:16].hex()
 
     def hide(self, posts: pa.Table) -> pa.Table:
-        """The posts with hashes in place of names; an empty `repost_of` names nothing and stays."""
+        """The posts with hashes in place of names; an empty `repost_of` stays empty."""
         for name in _HIDDEN:
             at = posts.schema.get_field_index(name)
             hidden = self._all(posts.column(name).to_pylist())
@@ -63,7 +65,7 @@ class Pseudonyms:
 
 
 def _create(path: Path) -> None:
-    """Writes a fresh key, whole or not at all, without ever replacing one."""
+    """Writes a new key, completely or not at all; never replaces a key."""
     beside = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,1 +1,1 @@
-"""Everything else that a monitor keeps, in SQL."""
+"""The other data of a monitor, in SQL."""

@@ -1,8 +1,8 @@
 """The SQL database: a SQLite file, or PostgreSQL by its address.
 
-SQLite runs in WAL mode: several processes read while one writes; PostgreSQL is made to do the same, so that what holds
-on one holds on the other. A PostgreSQL that is restarted is waited for, and what
-was under way is run again: every transaction here can be, because its second run finds what the first has done.
+In both, several processes may read while one writes: SQLite runs in WAL mode, and writers of PostgreSQL take a lock. If
+PostgreSQL restarts, the program waits and runs the transaction again. Every transaction here may run twice, because its
+second run finds the rows of the first.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from klda.errors import FormatError, SettingError, StoreError
 from klda.extras import require
-from klda.store.sql.migrations import migrate
+from klda.store.sql.sql_tables import migrate
 
 T = TypeVar("T")
 
 PATIENCE = 30.0
-"""Seconds for which a PostgreSQL that went away is waited for."""
+"""Seconds to wait for a PostgreSQL server that does not answer."""
 _BUSY_MILLISECONDS = 30_000
-_WRITING = 0x6B6C6461  # the number of the lock that writers of a PostgreSQL take, any number that others do not use
+_WRITING = 0x6B6C6461  # number of the lock for writers of PostgreSQL; any number that other programs do not use
 
 
 class Database:
-    """A database at its newest version.
+    """A database with the tables of the newest version.
 
     address: a path for SQLite, or an address such as `postgresql://user@host/name`.
 
     >>> import tempfile
-    >>> from klda.store.sql.migrations import version
+    >>> from klda.store.sql.sql_tables import version
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     Database(Path(folder) / "state.db").read(version)
     5
@@ -67,22 +67,22 @@ class Database:
         return self._engine.dialect.name
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, from one consistent view of the database."""
+        """The result of `work`, from one consistent view of the database."""
         return self._patiently(work, immediate=False)
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, once committed. It may run twice: the second run must find the rows of the first."""
+        """The result of `work`, after the commit. `work` may run twice; the second run must find the first rows."""
         return self._patiently(work, immediate=True)
 
     def stamp(self) -> str:
-        """What changes whenever anybody commits a change, in this process or another; far cheaper than a look at it.
+        """A text that changes when any process commits a change; much cheaper than reading the database.
 
-        Only stamps of one object compare.
+        Compare only stamps from the same object.
         """
         if self.dialect == "postgresql":
             return self.read(lambda c: str(c.exec_driver_sql("SELECT pg_current_snapshot()").scalar()))
         try:
-            with self._lock:  # SQLite tells one connection what all others did, so this one does nothing else
+            with self._lock:  # SQLite reports to a connection the commits of all others, so this one never commits
                 if self._watching is None:
                     self._watching = self._engine.raw_connection()
                     self._watching.detach()
@@ -93,13 +93,13 @@ class Database:
             raise self._failure(error) from error
 
     def settle(self) -> None:
-        """Moves what SQLite has only logged into the file, so that its log no longer holds what was forgotten."""
+        """Moves the log of SQLite into its file, so that the log holds no deleted data."""
         if self.dialect == "sqlite":
             with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
-        """Gives all connections back."""
+        """Closes all connections."""
         with self._lock:
             if self._watching is not None:
                 self._watching.close()
@@ -108,7 +108,7 @@ class Database:
 
     def _patiently(self, work: Callable[[Connection], T], *, immediate: bool) -> T:
         try:
-            if self.dialect == "sqlite":  # a file does not go away
+            if self.dialect == "sqlite":  # a file is always available
                 return self._once(work, immediate=immediate)
             for attempt in stamina.retry_context(
                 on=self._went_away, attempts=None, timeout=self._patience, wait_initial=0.1, wait_max=2.0
@@ -135,7 +135,7 @@ class Database:
 
     def _failure(self, error: Exception) -> StoreError:
         reason = " ".join(str(getattr(error, "orig", None) or error).split())
-        return StoreError(f"{self.name}: the database does not answer or refuses ({reason}); see to it and start again")
+        return StoreError(f"{self.name}: the database does not answer or refuses ({reason}); check it and start again")
 
 
 def upsert(
@@ -146,7 +146,7 @@ def upsert(
     add: Sequence[str] = (),
     replace: Sequence[str] = (),
 ) -> None:
-    """Inserts rows; of those whose key is there already, some columns are added to and some replaced, others kept."""
+    """Inserts rows. For an existing key, values are added to the columns `add` and replace the columns `replace`."""
     if not rows:
         return
     maker = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
@@ -166,7 +166,7 @@ def _url(address: str | Path) -> URL:
     try:
         url = make_url(address)
     except ArgumentError as error:
-        raise SettingError("the address of the database cannot be read; as in postgresql://user@host/name") from error
+        raise SettingError("the database address is not valid; write it like postgresql://user@host/name") from error
     kind = url.drivername.partition("+")[0]
     if kind in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
@@ -186,12 +186,12 @@ def _engine(url: URL) -> Engine:
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
+    connection.isolation_level = None  # `_begin_sqlite` starts transactions
     pragmas = (
         f"busy_timeout = {_BUSY_MILLISECONDS}",
         "synchronous = FULL",
         "foreign_keys = ON",
-        "secure_delete = ON",  # what is forgotten leaves no trace in free pages
+        "secure_delete = ON",  # deleted data leave no trace in free pages
     )
     for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}")
@@ -201,7 +201,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 
 def _switched(connection: sqlite3.Connection, until: float) -> bool:
-    """Whether the file is in WAL mode now; where others begin in the same moment, SQLite refuses it without waiting."""
+    """Whether the file is in WAL mode now; SQLite refuses the change while another process starts a transaction."""
     try:
         connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.OperationalError as error:
@@ -212,6 +212,6 @@ def _switched(connection: sqlite3.Connection, until: float) -> bool:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Takes the write lock at the start: a transaction that read first could find that another one wrote meanwhile."""
+    """Takes the write lock at the start; otherwise another transaction could write between a read and a write."""
     immediate = connection.get_execution_options().get("immediate", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")

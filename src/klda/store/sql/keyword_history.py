@@ -1,4 +1,4 @@
-"""When each keyword was active, why it came and went, who decided, and what it brought against what was expected."""
+"""The history of keywords: when each was active, why, who decided, and its posts, expected and collected."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, insert, select, update
 
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database, upsert
-from klda.store.sql.tables import new_id
+from klda.store.sql.sql_tables import new_id
 from klda.types import Estimate, Keyword, KeywordSet
 
 
 @dataclass(frozen=True)
 class KeywordSpan:
-    """A stretch of time in which a keyword was active; `ended` is None while it is."""
+    """A period in which a keyword was active; `ended` is None while it is active."""
 
     keyword: Keyword
     started: datetime
@@ -31,13 +31,13 @@ class KeywordSpan:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Posts that a keyword was expected to bring in a window, and those it brought so far."""
+    """The posts of a keyword in a window: expected, and collected so far."""
 
     window_start: datetime
     keyword: str
     expected: Estimate
     realised: int | None
-    """None where nothing can have come yet."""
+    """None if the window has not begun."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,16 @@ class KeywordHistory:
         proposal: str | None = None,
         at: datetime | None = None,
     ) -> None:
-        """Makes exactly these keywords the active ones, from a time on (now, unless said).
+        """Makes exactly these keywords active from a time on, by default now.
 
-        reasons: for each keyword that comes or goes, why. A keyword whose forms change ends and starts anew.
+        reasons: the reason for each keyword that starts or ends. A keyword with changed forms ends and starts again.
         """
         moment = at or self.clock()
         why = dict(reasons or {})
 
         def work(connection: Connection) -> None:
             active = self._active(connection)
-            t = tables.keyword_spans
+            t = sql_tables.keyword_spans
             kept = set()
             for name, keyword in active.items():
                 if keyword in keywords.keywords:
@@ -83,36 +83,36 @@ class KeywordHistory:
         self.database.write(work)
 
     def active(self) -> KeywordSet:
-        """The keywords that are active now, in the order in which they came."""
+        """The active keywords, in the order in which they were added."""
         return KeywordSet(tuple(self.database.read(self._active).values()))
 
     def _active(self, connection: Connection) -> dict[str, Keyword]:
         """The active keywords by the id of their span."""
-        t = tables.keyword_spans
+        t = sql_tables.keyword_spans
         query = select(t.c.id, t.c.keyword, t.c.forms).where(t.c.monitor == self.monitor, t.c.ended.is_(None))
         rows = connection.execute(query.order_by(t.c.started, t.c.place))
         return {name: Keyword(text, tuple(forms)) for name, text, forms in rows}
 
     def spans(self, keyword: str | None = None) -> list[KeywordSpan]:
-        """All spans, or those of one keyword, in order of their start."""
-        t = tables.keyword_spans
+        """The spans of all keywords or of one, by their start."""
+        t = sql_tables.keyword_spans
         query = select(t).where(t.c.monitor == self.monitor).order_by(t.c.started, t.c.place)
         if keyword is not None:
             query = query.where(t.c.keyword == keyword)
         return self.database.read(lambda c: [_span(row) for row in c.execute(query).mappings()])
 
     def expect(self, window_start: datetime, posts: Mapping[str, Estimate]) -> None:
-        """Records how many posts each keyword is expected to bring in a window; said again, it is replaced."""
+        """Records the expected posts of each keyword in a window; later values replace earlier ones."""
         rows = [
             {"monitor": self.monitor, "window_start": window_start, "keyword": keyword}
             | {"mean": e.mean, "low": e.low, "high": e.high}
             for keyword, e in posts.items()
         ]
-        self.database.write(lambda c: upsert(c, tables.expectations, rows, replace=["mean", "low", "high"]))
+        self.database.write(lambda c: upsert(c, sql_tables.expectations, rows, replace=["mean", "low", "high"]))
 
     def outcomes(self, window_start: datetime | None = None) -> list[Outcome]:
-        """Expected against realised posts, by window and keyword; for one window or for all."""
-        e, v = tables.expectations, tables.volume
+        """Expected and collected posts by window and keyword, for one window or for all."""
+        e, v = sql_tables.expectations, sql_tables.volume
         realised = and_(
             v.c.monitor == e.c.monitor,
             v.c.sample.is_(False),

@@ -1,4 +1,4 @@
-"""Proposals as they were made, and what people (or the rule for automatic approval) decided about them."""
+"""Proposals, and the decisions about them by people or by automatic approval."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from sqlalchemy import Connection, Select, insert, select, update
 
 from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, StoreError
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database
 from klda.store.sql.journal import AuditEntry, Journal
-from klda.store.sql.tables import new_id
+from klda.store.sql.sql_tables import new_id
 from klda.types import Keyword, KeywordSet
 
 State = Literal["waiting", "approved", "edited", "rejected", "superseded"]
@@ -25,7 +25,7 @@ _STATE_AFTER: Mapping[str, State] = {"approve": "approved", "edit": "edited", "r
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided about a proposal, and the keywords that follow from it."""
+    """A decision about a proposal, and the resulting keywords."""
 
     verdict: Verdict
     decided_by: str
@@ -43,7 +43,7 @@ class SavedProposal:
     made: datetime
     state: State
     flags: tuple[str, ...] = ()
-    """Why it must not be approved automatically, if anything."""
+    """The reasons against automatic approval, if any."""
     model: str | None = None
     decision: Decision | None = None
 
@@ -58,9 +58,9 @@ class Proposals:
     journal: Journal
 
     def save(self, proposal: Proposal, *, flags: Sequence[str] = (), model: str | None = None) -> str:
-        """Stores a proposal, which waits for a decision in place of any earlier one, and returns its id."""
+        """The id of a proposal, which is stored and waits for a decision; it supersedes an earlier one that waits."""
         name, now = new_id(), self.clock()
-        t = tables.proposals
+        t = sql_tables.proposals
         row = {"id": name, "monitor": self.monitor, "made": now, "policy": proposal.policy, "body": proposal.to_json()}
         window = None if proposal.window is None else _instant(proposal.window)
         row |= {"window_start": window, "flags": list(flags), "state": "waiting", "model": model}
@@ -77,21 +77,19 @@ class Proposals:
 
     def get(self, name: str) -> SavedProposal:
         """The proposal with this id."""
-        found = self._read(self._query().where(tables.proposals.c.id == name))
+        found = self._read(self._query().where(sql_tables.proposals.c.id == name))
         if not found:
-            raise DataError(
-                f"proposal {name!r} is not known to monitor {self.monitor}; `klda monitor history` lists them"
-            )
+            raise DataError(f"monitor {self.monitor} has no proposal {name!r}; `klda monitor history` lists all")
         return found[0]
 
     def waiting(self) -> SavedProposal | None:
-        """The proposal that waits for a decision, if there is one."""
-        found = self._read(self._query().where(tables.proposals.c.state == "waiting"))
+        """The proposal that waits for a decision; None if there is none."""
+        found = self._read(self._query().where(sql_tables.proposals.c.state == "waiting"))
         return found[0] if found else None
 
     def waiting_id(self) -> tuple[str, tuple[str, ...]] | None:
-        """The id and the flags of the proposal that waits; the proposal itself, which may be long, is not read."""
-        t = tables.proposals
+        """The id and the flags of the proposal that waits; the proposal itself may be long and is not read."""
+        t = sql_tables.proposals
         query = select(t.c.id, t.c.flags).where(t.c.monitor == self.monitor, t.c.state == "waiting")
         found = self.database.read(lambda c: c.execute(query.order_by(t.c.made.desc())).first())
         return None if found is None else (found[0], tuple(found[1]))
@@ -103,20 +101,20 @@ class Proposals:
     def decide(
         self, name: str, verdict: Verdict, *, decided_by: str, note: str = "", keywords: KeywordSet | None = None
     ) -> Decision:
-        """Records a decision, once: of two people who decide at the same time, one is told that it is done.
+        """The decision about a proposal, which is recorded. A second decision about it raises StoreError.
 
-        keywords: the list that is wanted instead; with `edit`, and only then.
+        keywords: the edited list; only with the verdict `edit`.
         """
         if verdict not in _STATE_AFTER:
             raise SettingError(f"verdict {verdict!r}: give approve, edit or reject")
         if (verdict == "edit") != (keywords is not None):
-            raise SettingError("give keywords to edit a proposal, and only then")
+            raise SettingError("the verdict edit needs keywords, and other verdicts take none")
         saved = self.get(name)
         chosen = keywords if keywords is not None else saved.proposal.next_keywords
         if verdict == "reject":
             chosen = saved.proposal.current
         decision, own, entry = Decision(verdict, decided_by, self.clock(), chosen, note), new_id(), new_id()
-        t, d = tables.proposals, tables.decisions
+        t, d = sql_tables.proposals, sql_tables.decisions
 
         def work(connection: Connection) -> None:
             if connection.execute(select(d.c.id).where(d.c.id == own)).first():
@@ -124,7 +122,7 @@ class Proposals:
             state = _STATE_AFTER[verdict]
             mine = (t.c.id == name) & (t.c.monitor == self.monitor) & (t.c.state == "waiting")
             if connection.execute(update(t).where(mine).values(state=state)).rowcount != 1:
-                raise StoreError(f"proposal {name}: {self._fate(connection, name)}; reload to see what holds now")
+                raise StoreError(f"proposal {name}: {self._fate(connection, name)}; reload to see its state")
             row = {"id": own, "monitor": self.monitor, "proposal": name, "made": decision.made, "verdict": verdict}
             row |= {"decided_by": decided_by, "note": note, "keywords": _plain(chosen)}
             connection.execute(insert(d).values(**row))
@@ -135,9 +133,9 @@ class Proposals:
         return decision
 
     def withdraw_examples(self, ids: Collection[str]) -> int:
-        """Takes posts that were deleted out of the examples of all proposals; returns how many proposals changed."""
+        """How many proposals changed because deleted posts were removed from their examples."""
         gone = frozenset(ids)
-        t = tables.proposals
+        t = sql_tables.proposals
 
         def work(connection: Connection) -> int:
             changed = 0
@@ -153,12 +151,12 @@ class Proposals:
         return self.database.write(work) if gone else 0
 
     def _fate(self, connection: Connection, name: str) -> str:
-        d = tables.decisions
+        d = sql_tables.decisions
         row = connection.execute(select(d.c.verdict, d.c.decided_by, d.c.made).where(d.c.proposal == name)).first()
         return "superseded by a newer one" if row is None else f"already decided ({row[0]} by {row[1]} at {row[2]})"
 
     def _query(self) -> Select[Any]:
-        t, d = tables.proposals, tables.decisions
+        t, d = sql_tables.proposals, sql_tables.decisions
         decision = [
             d.c[name].label(f"decision_{name}") for name in ("verdict", "decided_by", "made", "keywords", "note")
         ]

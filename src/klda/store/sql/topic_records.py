@@ -1,4 +1,4 @@
-"""What recent windows were about: topics that are worked out when a window closes, so that pages only read them."""
+"""The topics of recent windows. They are computed when a window closes, so that pages only read them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, select, update
 
-from klda.store.sql import tables
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database, upsert
 
 
 @dataclass(frozen=True)
 class TopicExample:
-    """A post of the last window that is about little else."""
+    """A post of the last window that is mainly about one topic."""
 
     id: str
     text: str
@@ -25,7 +25,7 @@ class TopicExample:
 
 @dataclass(frozen=True)
 class TopicOverTime:
-    """A topic by its first words, and its share of the posts of each window."""
+    """A topic: its first words, and its share of the posts in each window."""
 
     words: tuple[str, ...]
     shares: tuple[float, ...]
@@ -33,20 +33,20 @@ class TopicOverTime:
 
     @property
     def share(self) -> float:
-        """Its share of the last window."""
+        """The share in the last window."""
         return self.shares[-1]
 
 
 @dataclass(frozen=True)
 class WindowTopics:
-    """The topics of a window and of those before it; the same topics throughout, so that their shares compare."""
+    """The topics of a window and of earlier ones. All windows have the same topics, so shares can be compared."""
 
     windows: tuple[datetime, ...]
-    """Starts, in order; the last is the one that the topics are for."""
+    """The starts of the windows, in order; the last is the window of the topics."""
     topics: tuple[TopicOverTime, ...]
-    """The largest of the last window first."""
+    """Sorted by share in the last window, largest first."""
     n_posts: int
-    """Posts that they were learnt from."""
+    """The number of posts from which the topics were learnt."""
     made: datetime
 
 
@@ -59,28 +59,28 @@ class TopicRecords:
     clock: Callable[[], datetime]
 
     def save(self, found: WindowTopics) -> None:
-        """Keeps topics; earlier ones of the same window are replaced."""
+        """Stores topics; they replace earlier topics of the same window."""
         row = {"monitor": self.monitor, "window_start": found.windows[-1], "made": found.made, "body": _packed(found)}
-        self.database.write(lambda c: upsert(c, tables.topics, [row], replace=["made", "body"]))
+        self.database.write(lambda c: upsert(c, sql_tables.topics, [row], replace=["made", "body"]))
 
     def latest(self) -> WindowTopics | None:
-        """The topics of the newest window that has any."""
-        t = tables.topics
+        """The newest stored topics; None if there are none."""
+        t = sql_tables.topics
         query = select(t.c.body).where(t.c.monitor == self.monitor).order_by(t.c.window_start.desc()).limit(1)
         body = self.database.read(lambda c: c.execute(query).scalar())
         return None if body is None else _unpacked(body)
 
     def withdraw_examples(self, ids: Collection[str]) -> int:
-        """Takes posts that were deleted out of all examples; returns how many windows changed."""
+        """How many windows changed because deleted posts were removed from their examples."""
         gone = frozenset(ids)
         return self._rewrite(lambda example: example.id not in gone) if gone else 0
 
     def withdraw_before(self, time: datetime) -> int:
-        """Takes posts from before a time out of all examples; returns how many windows changed."""
+        """How many windows changed because posts before a time were removed from their examples."""
         return self._rewrite(lambda example: example.time >= time)
 
     def _rewrite(self, keep: Callable[[TopicExample], bool]) -> int:
-        t = tables.topics
+        t = sql_tables.topics
 
         def work(connection: Connection) -> int:
             changed = 0

@@ -1,8 +1,8 @@
-"""How many posts came, by hour, day and window, for each keyword: what pages show without scanning a post.
+"""The volume: how many posts arrived by hour, day and window, for each keyword. Pages show it without scanning posts.
 
-The counts are a sum over the commits of the table of posts. Each commit says by how much it changes them, and the
-database remembers up to which commit it has added: so each is added exactly once, whenever a crash strikes, and a
-database that was lost or restored catches up. Posts that expire stay counted; posts that are deleted do not.
+The counts are sums over the commits of the table of posts. Each commit notes its changes, and the database stores the
+last commit that it has added. So each commit is added exactly once, in spite of crashes, and a restored database
+catches up. Expired posts stay counted; deleted posts do not.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, delete, func, insert, literal, select, update
 
-from klda.store.delta.layout import window_start
 from klda.store.delta.post_store import PostStore
-from klda.store.delta.tally import ALL, Count
-from klda.store.sql import tables
+from klda.store.delta.rows import ALL, Count, window_start
+from klda.store.sql import sql_tables
 from klda.store.sql.database import Database, upsert
 from klda.types import Window
 
@@ -29,13 +28,13 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class VolumePoint:
-    """Posts of one keyword in one hour, day or window."""
+    """The posts of one keyword in one hour, day or window."""
 
     start: datetime
     keyword: str
     posts: int
     alone: int
-    """Those that carry no other keyword."""
+    """Posts that match no other keyword."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Volume:
     monitor: str
 
     def catch_up(self, posts: PostStore) -> None:
-        """Adds what commits have changed since the last call; call it after each batch and at the start."""
+        """Adds the changes of commits since the last call; call it at the start and after each batch."""
         since = self.database.read(self._folded)
         changes = posts.changes(since)
         if changes is None:
@@ -64,12 +63,12 @@ class Volume:
         keywords: Collection[str] | None = None,
         sample: bool = False,
     ) -> list[VolumePoint]:
-        """Posts by time and keyword in [since, until), in order; some keywords, or all of them.
+        """The posts by time and keyword in [since, until), in order; for some keywords or all.
 
-        The keyword `""` stands for all together: a post that carries three is counted once. Of the unfiltered sample
-        there is nothing else.
+        The keyword `""` stands for all together: a post that matches three keywords counts once. The unfiltered sample
+        has this count only.
         """
-        v = tables.volume
+        v = sql_tables.volume
         query = select(v.c.start, v.c.keyword, v.c.posts, v.c.alone).where(
             v.c.monitor == self.monitor, v.c.sample.is_(sample), v.c.period == period, v.c.posts > 0
         )
@@ -83,19 +82,19 @@ class Volume:
         return self.database.read(lambda c: [VolumePoint(*row) for row in c.execute(query)])
 
     def newest(self, period: Period, until: datetime) -> datetime | None:
-        """When the newest hour, day or window before a time that has collected posts begins; None if there is none."""
-        v = tables.volume
+        """The start of the newest hour, day or window before a time that has posts; None if there is none."""
+        v = sql_tables.volume
         query = select(func.max(v.c.start)).where(
             v.c.monitor == self.monitor, v.c.sample.is_(False), v.c.period == period, v.c.posts > 0, v.c.start < until
         )
         return self.database.read(lambda c: c.execute(query).scalar())
 
     def total(self, *, sample: bool = False) -> int:
-        """All posts ever collected, or drawn for the sample, less those deleted at their source."""
+        """The number of posts ever collected, or in the sample, without those deleted at their source."""
         return sum(point.posts for point in self.series("window", keywords=[ALL], sample=sample))
 
     def _folded(self, connection: Connection) -> int:
-        t = tables.folded
+        t = sql_tables.folded
         found = connection.execute(select(t.c.version).where(t.c.monitor == self.monitor)).scalar()
         return -1 if found is None else int(found)
 
@@ -106,14 +105,14 @@ class Volume:
             if self._claim(connection, since, version):
                 for window in replaced:
                     self._clear(connection, window)
-                upsert(connection, tables.volume, rows, add=["posts", "alone"])
+                upsert(connection, sql_tables.volume, rows, add=["posts", "alone"])
                 self._add_up_days(connection, replaced)
 
         self.database.write(work)
 
     def _claim(self, connection: Connection, since: int, version: int) -> bool:
-        """Moves the mark from one version to another; False where it has been moved already."""
-        t = tables.folded
+        """Whether the mark was moved from one version to another; False if it was moved before."""
+        t = sql_tables.folded
         if since < 0:
             found = connection.execute(select(t.c.version).where(t.c.monitor == self.monitor)).first()
             if found is None:
@@ -123,22 +122,22 @@ class Volume:
         return connection.execute(update(t).where(mark).values(version=version)).rowcount == 1
 
     def _count_again(self, posts: PostStore, since: int) -> None:
-        """Takes the counts of all stored windows from the posts themselves."""
+        """Counts all stored windows again, from their posts."""
         version = posts.version
         windows = [size.window for size in posts.windows()]
         self._advance(since, version, (c for window in windows for c in posts.count(window)), windows)
 
     def _clear(self, connection: Connection, window: Window) -> None:
-        """Takes out the counts of a window and its hours; the first of them may begin before it."""
-        v = tables.volume
+        """Removes the counts of a window and of its hours; the first hour may begin before the window."""
+        v = sql_tables.volume
         starts: dict[Period, datetime] = {"window": window.start, "hour": window.start.replace(minute=0, second=0)}
         for period, start in starts.items():
             inside = (v.c.period == period) & (v.c.start >= start) & (v.c.start < window.end)
             connection.execute(delete(v).where(v.c.monitor == self.monitor, inside))
 
     def _add_up_days(self, connection: Connection, windows: Collection[Window]) -> None:
-        """Makes the days of these windows the sums of their hours: some may be of windows that have expired."""
-        v = tables.volume
+        """Recomputes the days of these windows from their hours; some hours may belong to expired windows."""
+        v = sql_tables.volume
         for day in sorted({day for window in windows for day in _days(window)}):
             inside = (v.c.monitor == self.monitor) & (v.c.start >= day) & (v.c.start < day + _DAY)
             connection.execute(delete(v).where(inside, v.c.period == "day"))
@@ -149,7 +148,7 @@ class Volume:
             connection.execute(insert(v).from_select(list(row), hours))
 
     def _rows(self, counts: Iterable[Count]) -> list[dict[str, Any]]:
-        """The changes of each row of the table, each row once."""
+        """The changes for each row of the table, each row once."""
         posts: Counter[tuple[bool, Period, datetime, str]] = Counter()
         alone: Counter[tuple[bool, Period, datetime, str]] = Counter()
         for count in counts:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from klda.store.sql.job_records import JobState
+from klda.store.sql.journal import JobState
 from klda.types import Keyword, KeywordSet
 
 

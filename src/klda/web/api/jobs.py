@@ -16,7 +16,7 @@ from klda.monitor.jobs import recent, the_job
 from klda.monitor.monitor import Monitor
 from klda.monitor.overview import Unreadable
 from klda.store import Job
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.web.api.answers import JobAnswer
 from klda.web.counts import Hub
 from klda.web.studio import Identity, TheMonitor, TheStudio

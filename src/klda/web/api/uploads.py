@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Request, Response
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
@@ -67,11 +68,17 @@ class UploadForm(NewMonitor):
 
 
 @router.post("/uploads", status_code=201, openapi_extra=BODY, responses=documented(413))
-async def upload(request: Request, studio: TheStudio) -> UploadAnswer:
+async def upload(
+    request: Request,
+    studio: TheStudio,
+    timezone: Annotated[str | None, Query(max_length=100, description="Zone of times without a zone.")] = None,
+    date_format: Annotated[str | None, Query(max_length=100, description="Format of times: %d/%m/%Y %H:%M.")] = None,
+) -> UploadAnswer:
     """Takes a file of posts and returns its content. It is kept for a day, until a monitor is made from it."""
     home = studio.settings.home
     name = await receive(home, request.stream(), studio.settings.max_upload)
-    return UploadAnswer.model_validate(await run_in_threadpool(preview, home, name))
+    look = partial(preview, home, name, timezone=timezone, date_format=date_format)
+    return UploadAnswer.model_validate(await run_in_threadpool(look))
 
 
 @router.get("/uploads/{upload}")

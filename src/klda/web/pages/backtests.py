@@ -14,9 +14,8 @@ from klda.monitor.monitor import Monitor
 from klda.monitor.own_backtest import DEFAULT, MOST_WINDOWS, Result, results
 from klda.monitor.own_backtest import Request as BacktestRequest
 from klda.policies.registry import policies
-from klda.report.closed_loop import closed_view
-from klda.report.open_loop import open_view
-from klda.store.sql.job_records import OPEN
+from klda.report.backtest_report import closed_view, open_view
+from klda.store.sql.journal import OPEN
 from klda.web.actions import PROPOSAL
 from klda.web.api.backtests import begin, found
 from klda.web.pages.monitor import frame

@@ -13,7 +13,7 @@ from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
 from klda.monitor.overview import Unreadable
 from klda.store import Job
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.web.api.jobs import JobId, found
 from klda.web.rendering import render
 from klda.web.studio import Identity, TheMonitor, TheStudio

@@ -17,7 +17,7 @@ from klda.monitor.monitor import Monitor
 from klda.monitor.overview import flow, now, yields
 from klda.monitor.rules import refusal
 from klda.store import KeywordSpan
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.store.sql.volume_records import Period
 from klda.web.actions import delete_monitor, start_running, stop_running
 from klda.web.page_charts import evolution, name_of, outcomes, topics_over_time, volume

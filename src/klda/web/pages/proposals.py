@@ -17,10 +17,10 @@ from klda.errors import KldaError, SettingError
 from klda.monitor.background import start
 from klda.monitor.jobs import recent
 from klda.monitor.monitor import Monitor
-from klda.report.charts.frontier import frontier
+from klda.report.charts.proposed_list import frontier
 from klda.report.charts.theme import Spec
 from klda.store import Job, SavedProposal
-from klda.store.sql.job_records import OPEN
+from klda.store.sql.journal import OPEN
 from klda.streams.platform_rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.types import Estimate
 from klda.web.actions import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable

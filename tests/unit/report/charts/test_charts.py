@@ -9,13 +9,9 @@ import pytest
 import vl_convert
 
 from klda.advice.explanation import FrontierPoint
-from klda.report.charts.collected import OTHERS, collected
-from klda.report.charts.evolution import NEXT, evolution
-from klda.report.charts.expected import WHOLE_LIST, expected
-from klda.report.charts.frontier import frontier
+from klda.report.charts.keyword_activity import NEXT, OTHERS, collected, evolution
+from klda.report.charts.proposed_list import WHOLE_LIST, expected_posts, frontier, topic_bars, word_shifts
 from klda.report.charts.theme import DARK, LIGHT, themed
-from klda.report.charts.topics import topics
-from klda.report.charts.words import words
 from klda.report.content import Activity
 from tests.unit.report.sample import (
     ACTIVITY,
@@ -29,9 +25,9 @@ from tests.unit.report.sample import (
 
 ACTIONS = {reason.keyword.text: reason.action for reason in REASONS}
 SPECS = {
-    "expected": expected(REASONS, PROPOSAL.expected_posts, 12_000),
-    "topics": topics(TOPICS),
-    "words": words(WORDS),
+    "expected": expected_posts(REASONS, PROPOSAL.expected_posts, 12_000),
+    "topics": topic_bars(TOPICS),
+    "words": word_shifts(WORDS),
     "evolution": evolution(ACTIVITY, ACTIONS, {"health": 5_000.0}),
     "collected": collected(ACTIVITY),
     "frontier": frontier(FRONTIER, NEXT_LIST),

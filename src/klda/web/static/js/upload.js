@@ -26,6 +26,16 @@ function idle(text = "") {
   say(text);
 }
 
+function query() {
+  const given = new FormData(form);
+  const reading = new URLSearchParams();
+  for (const name of ["timezone", "date_format"]) {
+    const value = given.get(name).trim();
+    if (value) reading.set(name, value);
+  }
+  return reading.toString();
+}
+
 function send(file) {
   if (sending || !file) return;
   if (file.size > Number(form.dataset.limit)) {
@@ -36,7 +46,7 @@ function send(file) {
   chooser.disabled = true;
   progress.hidden = false;
   sending = new XMLHttpRequest();
-  sending.open("POST", "/api/v1/uploads");
+  sending.open("POST", `/api/v1/uploads?${query()}`);
   sending.responseType = "json";
   sending.setRequestHeader("Content-Type", "application/octet-stream");
   for (const [name, value] of Object.entries(csrfHeaders())) sending.setRequestHeader(name, value);
