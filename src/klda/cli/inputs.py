@@ -22,35 +22,10 @@ from klda.text.storage import is_corpus
 from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress
 
-SAMPLE = 300
-"""Number of posts whose language is checked."""
-
-
-def tell_language(posts: PostTable, language: str, *, filtered: bool = False) -> None:
-    """Writes a note to standard error if the posts are in another language than `language`, or if it is little known.
-
-    filtered: whether posts were chosen by their language. Then only the second note can apply.
-    """
-    if taken_as_written(language):
-        say(
-            f"Note: --language {language}: klda has no stemmer, no stop words and no table of word "
-            "frequencies for it; words are taken as written"
-        )
-    if filtered or not len(posts):
-        return
-    rows = np.unique(np.linspace(0, len(posts) - 1, min(SAMPLE, len(posts))).astype(np.int64))
-    found = other_language(posts.texts(rows), language)
-    if found is not None:
-        code, count = found
-        name = f"{STEMMED[code].capitalize()} ({code})" if code in STEMMED else code
-        say(
-            f"Note: most posts seem to be {name} ({count:,} of {len(rows):,} checked); add --language {code}, or stop "
-            "words count as words and stems are wrong"
-        )
-
-
 TRAINED_ON = "trained_on.json"
 """File in a model's folder that names its corpus."""
+SAMPLE = 300
+"""Number of posts whose language is checked."""
 
 
 @dataclass(frozen=True)
@@ -109,3 +84,26 @@ def corpus_of_model(model: Path) -> Path:
         raise InputError(f"{model}: has no record of its corpus; name the files or the corpus too") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FormatError(f"{model / TRAINED_ON}: damaged ({error}); name the files or the corpus too") from error
+
+
+def tell_language(posts: PostTable, language: str, *, filtered: bool = False) -> None:
+    """Writes a note to standard error if the posts are in another language than `language`, or if it is little known.
+
+    filtered: whether posts were chosen by their language. Then only the second note can apply.
+    """
+    if taken_as_written(language):
+        say(
+            f"Note: --language {language}: klda has no stemmer, no stop words and no table of word "
+            "frequencies for it; words are taken as written"
+        )
+    if filtered or not len(posts):
+        return
+    rows = np.unique(np.linspace(0, len(posts) - 1, min(SAMPLE, len(posts))).astype(np.int64))
+    found = other_language(posts.texts(rows), language)
+    if found is not None:
+        code, count = found
+        name = f"{STEMMED[code].capitalize()} ({code})" if code in STEMMED else code
+        say(
+            f"Note: most posts seem to be {name} ({count:,} of {len(rows):,} checked); add --language {code}, or stop "
+            "words count as words and stems are wrong"
+        )

@@ -34,22 +34,6 @@ def rules(
     print_rules(platform_rules(wanted, cast(Platform, platform.value), current=current, adjacent=adjacent), output)
 
 
-def print_rules(made: Rules, output: Format) -> None:
-    """Prints rules."""
-    if output is Format.json:
-        print_json(made.to_dict())
-        return
-    rows = [("add" if t in made.add else "keep", t) for t in made.terms] + [("remove", t) for t in made.remove]
-    print_table(f"{len(made.terms)} terms for {made.platform}", ("", "term"), rows)
-    for note in made.notes:
-        out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
-
-
-def _in_force(text: str) -> KeywordSet:
-    path = Path(text)
-    return read_proposal(path).next_keywords if path.suffix == ".json" else parse_keywords(text, "--diff")
-
-
 def monitor_rules(
     name: Name,
     proposal: Annotated[
@@ -68,3 +52,19 @@ def monitor_rules(
     with opened(home, name) as monitor:
         made = work(monitor, None if platform is None else cast(Platform, platform.value), proposal)
     print_rules(made, output)
+
+
+def print_rules(made: Rules, output: Format) -> None:
+    """Prints rules."""
+    if output is Format.json:
+        print_json(made.to_dict())
+        return
+    rows = [("add" if t in made.add else "keep", t) for t in made.terms] + [("remove", t) for t in made.remove]
+    print_table(f"{len(made.terms)} terms for {made.platform}", ("", "term"), rows)
+    for note in made.notes:
+        out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
+
+
+def _in_force(text: str) -> KeywordSet:
+    path = Path(text)
+    return read_proposal(path).next_keywords if path.suffix == ".json" else parse_keywords(text, "--diff")

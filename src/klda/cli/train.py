@@ -133,24 +133,6 @@ def train(
             say(f"Note: {TOPICS_ALIKE}")
 
 
-def _check_words(folder: Path) -> None:
-    """Refuses a corpus without a word that is frequent enough to learn, on any engine."""
-    from klda.text.shards import ShardedCorpus, is_sharded, load_corpus
-
-    corpus = ShardedCorpus.open(folder).shard(0) if is_sharded(folder) else load_corpus(folder)
-    if len(corpus.vocabulary) < 2:  # the placeholder alone
-        least = corpus.settings.min_count
-        raise DataError(f"{folder}: no word occurs {least} times; prepare more posts, or lower --min-count")
-
-
-def _topics(text: str) -> int | str:
-    if text == "auto":
-        return text
-    if not text.isdecimal() or int(text) < 1:
-        raise SettingError(f'--topics {text!r}: give a number from 1 on, or "auto"')
-    return int(text)
-
-
 def topics(
     model: Annotated[Path, typer.Argument(help="Folder that klda train wrote.", show_default=False)],
     keywords: Annotated[
@@ -178,3 +160,21 @@ def topics(
         return
     title = "Topics" if chosen is None else f"What {', '.join(chosen.texts)} would bring"
     print_table(title, ("topic", "words"), [(i + 1, ", ".join(w for w, _ in topic)) for i, topic in enumerate(found)])
+
+
+def _check_words(folder: Path) -> None:
+    """Refuses a corpus without a word that is frequent enough to learn, on any engine."""
+    from klda.text.shards import ShardedCorpus, is_sharded, load_corpus
+
+    corpus = ShardedCorpus.open(folder).shard(0) if is_sharded(folder) else load_corpus(folder)
+    if len(corpus.vocabulary) < 2:  # the placeholder alone
+        least = corpus.settings.min_count
+        raise DataError(f"{folder}: no word occurs {least} times; prepare more posts, or lower --min-count")
+
+
+def _topics(text: str) -> int | str:
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise SettingError(f'--topics {text!r}: give a number from 1 on, or "auto"')
+    return int(text)

@@ -1,6 +1,6 @@
 """Long jobs in a process of their own, so that pages need not wait: `python -m klda.monitor.background`.
 
-The database holds the request and the progress. Whoever wants to cancel a job says so there. A job then ends within a
+The database holds the request and the progress. A request to cancel goes there too. The job then ends within a
 second or two, between two of its steps. Files are written whole or not at all.
 """
 

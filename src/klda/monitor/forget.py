@@ -36,7 +36,7 @@ EVERY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What a vacuum has deleted."""
+    """The numbers of a vacuum: deleted posts, windows and files."""
 
     posts: int
     """Posts that were deleted at their source."""
@@ -46,7 +46,10 @@ class Forgotten:
 
 
 def vacuum(monitor: Monitor, older_than: str | None = None, *, grace: timedelta = GRACE) -> Forgotten:
-    """What was deleted. Windows that ended `older_than` ago go too. The default is the setting `retention`."""
+    """The posts, windows and files that were deleted. Windows that ended `older_than` ago go too.
+
+    The default is the setting `retention`.
+    """
     with monitor.folder.writer():
         return forget(monitor, monitor.posts(), older_than, grace=grace)
 

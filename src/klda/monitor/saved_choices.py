@@ -73,7 +73,7 @@ def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choice
 
 
 def _situation(proposal: Proposal, known: Learning, settings: MonitorSettings, candidates: KeywordSet) -> Situation:
-    """What the policy `klda` would know, with these candidates only."""
+    """The situation as the policy `klda` would see it, with these candidates only."""
     return Situation(
         history=known.corpus,
         current=proposal.current,

@@ -27,107 +27,14 @@ from klda.types import KeywordSet
 from klda.web.problems import WrongFields
 from klda.web.studio import NAME
 
-SCHEMES = {"jetstream": ("wss", "ws"), "mastodon": ("https",)}
-KINDS = ("jetstream", "mastodon", "x", "kafka")
-"""Sources that a form may name. Files come by upload, so that no path from a request reaches the file system."""
-
-
-def source_from_form(
-    kind: str, address: str, topic: str = "", *, private: bool = False, resolve: Resolve = resolved
-) -> dict[str, Any]:
-    """The source in a form, as a table of settings. SettingError if it may not be used.
-
-    private: whether addresses in the private network are allowed. If not, the source checks again at each connection,
-    because a name may lead elsewhere by then. The studio must not connect to machines that only it can reach
-    (server-side request forgery). It must not send a secret to a stranger either.
-
-    >>> source_from_form("jetstream", "")
-    {'kind': 'jetstream'}
-    >>> source_from_form("mastodon", "https://localhost", resolve=lambda host, port: ["127.0.0.1"])
-    Traceback (most recent call last):
-    klda.errors.SettingError: localhost leads into the own network (127.0.0.1); --private-sources allows this
-    """
-    address, topic = address.strip(), topic.strip()
-    if kind not in KINDS:
-        raise SettingError(f"source {kind!r} is not known; choose one of {', '.join(KINDS)}")
-    if kind == "kafka":
-        return _kafka(address, topic, private, resolve)
-    if kind == "x":
-        if address:
-            raise SettingError("X needs no address; leave it empty")
-        return {"kind": "x"}
-    if not address:
-        return {"kind": kind}
-    parts = _parts(address, SCHEMES[kind])
-    _check(parts.hostname or "", parts.port or 443, private, resolve)
-    table = {"kind": kind, "server": address.rstrip("/"), "only_outside": not private}
-    if kind == "mastodon":
-        table["token"] = token_variable(parts.hostname or "")
-    return table
-
-
-def token_variable(host: str) -> str:
-    """The environment variable with the token of a Mastodon server, so that a token goes to its own server only.
-
-    Different names have different variables: a dash becomes two underscores, a dot one. Otherwise a stranger could
-    register a name with a dash instead of a dot.
-
-    >>> token_variable("fosstodon.org"), token_variable("my-server.org")
-    ('MASTODON_TOKEN_FOSSTODON_ORG', 'MASTODON_TOKEN_MY__SERVER_ORG')
-    """
-    return "MASTODON_TOKEN_" + host.upper().replace("-", "__").replace(".", "_")
-
-
-def _parts(address: str, schemes: tuple[str, ...]) -> SplitResult:
-    try:
-        parts = urlsplit(address)
-        port, host = parts.port, parts.hostname
-    except ValueError as error:
-        raise SettingError(f"{address!r} is not an address; give one such as {schemes[0]}://example.org") from error
-    if parts.scheme not in schemes or not host or port == 0:
-        raise SettingError(f"give an address that begins with {' or '.join(f'{s}://' for s in schemes)}")
-    if not re.fullmatch(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+", host):  # libraries read other characters differently
-        raise SettingError(f"{host!r}: give the name of a server in plain letters, as in xn--bcher-kva.example")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise SettingError("give the address of the server only, without user name, password or query")
-    return parts
-
-
-def _kafka(address: str, topic: str, private: bool, resolve: Resolve) -> dict[str, Any]:
-    if not topic:
-        raise SettingError("Kafka needs a topic")
-    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", topic):
-        raise SettingError("a Kafka topic may have letters, digits, dots, dashes and underscores")
-    servers = [server.strip() for server in address.split(",") if server.strip()]
-    if not servers:
-        raise SettingError("Kafka needs the address of a server, such as kafka.example.org:9092")
-    for server in servers:
-        host, colon, port = server.rpartition(":")
-        if not colon or not port.isdecimal() or not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", host):
-            raise SettingError(f"{server!r}: give host:port, as in kafka.example.org:9092")
-        _check(host.strip("[]"), int(port), private, resolve)
-    return {"kind": "kafka", "servers": ",".join(servers), "topic": topic, "only_outside": not private}
-
-
-def _check(host: str, port: int, private: bool, resolve: Resolve) -> None:
-    if private:
-        return
-    try:
-        outside(host, port, resolve)
-    except (OSError, UnicodeError) as error:
-        raise SettingError(f"{host}: there is no such host; check the name") from error
-
-
 MOST_KEYWORDS = 1000
 MOST_LETTERS = 200
 """Characters of a keyword."""
+SCHEMES = {"jetstream": ("wss", "ws"), "mastodon": ("https",)}
+KINDS = ("jetstream", "mastodon", "x", "kafka")
+"""Sources that a form may name. Files come by upload, so that no path from a request reaches the file system."""
 _SEPARATORS = re.compile(r"[,\n\r;]+")
 _QUOTED = re.compile(r'["“](.*)["”]')
-
-
-def name_taken() -> WrongFields:
-    """The error of a form whose name another monitor has."""
-    return WrongFields({"name": "a monitor with this name exists already"})
 
 
 def typed_keywords(text: str) -> list[str]:
@@ -231,6 +138,11 @@ def parsed(values: Mapping[str, Any]) -> MonitorForm:
         raise WrongFields(in_words(error.errors())) from error
 
 
+def name_taken() -> WrongFields:
+    """The error of a form whose name another monitor has."""
+    return WrongFields({"name": "a monitor with this name exists already"})
+
+
 def in_words(errors: list[Any]) -> dict[str, str]:
     """A message for each wrong field, in plain words."""
     found: dict[str, str] = {}
@@ -251,6 +163,92 @@ def settings_of(form: MonitorForm, *, private: bool, resolve: Resolve = resolved
         return MonitorSettings.of(form.values() | {"source": source, "approval": form.approval}, "the form")
     except KldaError as error:
         raise WrongFields({"form": str(error)}) from error
+
+
+def source_from_form(
+    kind: str, address: str, topic: str = "", *, private: bool = False, resolve: Resolve = resolved
+) -> dict[str, Any]:
+    """The source in a form, as a table of settings. SettingError if it may not be used.
+
+    private: whether addresses in the private network are allowed. If not, the source checks again at each connection,
+    because a name may lead elsewhere by then. The studio must not connect to machines that only it can reach
+    (server-side request forgery). It must not send a secret to a stranger either.
+
+    >>> source_from_form("jetstream", "")
+    {'kind': 'jetstream'}
+    >>> source_from_form("mastodon", "https://localhost", resolve=lambda host, port: ["127.0.0.1"])
+    Traceback (most recent call last):
+    klda.errors.SettingError: localhost leads into the own network (127.0.0.1); --private-sources allows this
+    """
+    address, topic = address.strip(), topic.strip()
+    if kind not in KINDS:
+        raise SettingError(f"source {kind!r} is not known; choose one of {', '.join(KINDS)}")
+    if kind == "kafka":
+        return _kafka(address, topic, private, resolve)
+    if kind == "x":
+        if address:
+            raise SettingError("X needs no address; leave it empty")
+        return {"kind": "x"}
+    if not address:
+        return {"kind": kind}
+    parts = _parts(address, SCHEMES[kind])
+    _check(parts.hostname or "", parts.port or 443, private, resolve)
+    table = {"kind": kind, "server": address.rstrip("/"), "only_outside": not private}
+    if kind == "mastodon":
+        table["token"] = token_variable(parts.hostname or "")
+    return table
+
+
+def token_variable(host: str) -> str:
+    """The environment variable with the token of a Mastodon server, so that a token goes to its own server only.
+
+    Different names have different variables: a dash becomes two underscores, a dot one. Otherwise a stranger could
+    register a name with a dash instead of a dot.
+
+    >>> token_variable("fosstodon.org"), token_variable("my-server.org")
+    ('MASTODON_TOKEN_FOSSTODON_ORG', 'MASTODON_TOKEN_MY__SERVER_ORG')
+    """
+    return "MASTODON_TOKEN_" + host.upper().replace("-", "__").replace(".", "_")
+
+
+def _parts(address: str, schemes: tuple[str, ...]) -> SplitResult:
+    try:
+        parts = urlsplit(address)
+        port, host = parts.port, parts.hostname
+    except ValueError as error:
+        raise SettingError(f"{address!r} is not an address; give one such as {schemes[0]}://example.org") from error
+    if parts.scheme not in schemes or not host or port == 0:
+        raise SettingError(f"give an address that begins with {' or '.join(f'{s}://' for s in schemes)}")
+    if not re.fullmatch(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+", host):  # libraries read other characters differently
+        raise SettingError(f"{host!r}: give the name of a server in plain letters, as in xn--bcher-kva.example")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise SettingError("give the address of the server only, without user name, password or query")
+    return parts
+
+
+def _kafka(address: str, topic: str, private: bool, resolve: Resolve) -> dict[str, Any]:
+    if not topic:
+        raise SettingError("Kafka needs a topic")
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", topic):
+        raise SettingError("a Kafka topic may have letters, digits, dots, dashes and underscores")
+    servers = [server.strip() for server in address.split(",") if server.strip()]
+    if not servers:
+        raise SettingError("Kafka needs the address of a server, such as kafka.example.org:9092")
+    for server in servers:
+        host, colon, port = server.rpartition(":")
+        if not colon or not port.isdecimal() or not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", host):
+            raise SettingError(f"{server!r}: give host:port, as in kafka.example.org:9092")
+        _check(host.strip("[]"), int(port), private, resolve)
+    return {"kind": "kafka", "servers": ",".join(servers), "topic": topic, "only_outside": not private}
+
+
+def _check(host: str, port: int, private: bool, resolve: Resolve) -> None:
+    if private:
+        return
+    try:
+        outside(host, port, resolve)
+    except (OSError, UnicodeError) as error:
+        raise SettingError(f"{host}: there is no such host; check the name") from error
 
 
 _WORDS = {

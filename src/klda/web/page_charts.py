@@ -21,39 +21,17 @@ from klda.store import Outcome, TopicOverTime, WindowTopics
 from klda.store.sql.volume_records import Period
 
 OTHERS = "other keywords"
+VOLUME_HEIGHT = 280
+TOPICS_HEIGHT = 280
+OUTCOMES_HEIGHT = 300
 SPARSE = {"grid": False, "labelAngle": 0, "labelOverlap": True, "labelSeparation": 8}
 """A time axis without labels that would overlap."""
-
-
-def framed(spec: Mapping[str, Any], *, describe: str, height: int) -> Spec:
-    """A chart as wide as its container, with a description for screen readers."""
-    return {**_frame(), **spec, "height": height, "description": describe}
-
-
-def colour(field: str, names: Sequence[str], *, rest: str | None = None) -> dict[str, Any]:
-    """The encoding that gives each name a colour, and grey to the rest."""
-    domain = [*names, *([rest] if rest else [])]
-    shades = [*CATEGORIES[: len(names)], *([LIGHT["past"]] if rest else [])]
-    legend = {"symbolType": "square"}
-    return {"field": field, "type": "nominal", "scale": {"domain": domain, "range": shades}, "legend": legend}
-
-
-def window_axis(labels: Sequence[str]) -> dict[str, Any]:
-    """The encoding that shows windows side by side, in this order."""
-    scale = {"domain": list(labels), "paddingInner": 0.18}
-    return {"field": "label", "type": "ordinal", "title": None, "scale": scale, "axis": SPARSE}
-
-
-@cache
-def _frame() -> Spec:
-    """Width, margins and typography of the reports."""
-    whole = finished(alt.Chart(alt.InlineData(values=[])).mark_bar(), describe="", height=1)
-    return {name: part for name, part in whole.items() if name not in ("data", "mark", "description", "height")}
-
-
-VOLUME_HEIGHT = 280
 SHORT = "format(datum.value, '~s')"
 """Formats each number alone, because an axis format would write 0k."""
+ACTIVE, GONE = "active now", "gone"
+SHORTEST = 0.006
+"""The shortest bar, as a share of the whole time, so that a new keyword is visible."""
+WITHIN, OUTSIDE = "within what was expected", "outside"
 
 
 def volume(points: Sequence[FlowPoint], period: Period, zone: str) -> Spec:
@@ -125,14 +103,6 @@ def _when(period: Period) -> dict[str, Any]:
     return {"field": "when", "type": "nominal", "title": f"{period} from"}
 
 
-TOPICS_HEIGHT = 280
-
-
-def name_of(topic: TopicOverTime) -> str:
-    """The name of a topic in a legend."""
-    return ", ".join(topic.words[:2])
-
-
 def topics_over_time(found: WindowTopics, zone: str) -> Spec:
     """One bar for each window, divided by topic, in the order of the last window."""
     labels = window_labels(start.astimezone(ZoneInfo(zone)) for start in found.windows)
@@ -167,9 +137,9 @@ def topics_over_time(found: WindowTopics, zone: str) -> Spec:
     return framed(spec, describe=describe, height=TOPICS_HEIGHT)
 
 
-ACTIVE, GONE = "active now", "gone"
-SHORTEST = 0.006
-"""The shortest bar, as a share of the whole time, so that a new keyword is visible."""
+def name_of(topic: TopicOverTime) -> str:
+    """The name of a topic in a legend."""
+    return ", ".join(topic.words[:2])
 
 
 def evolution(stories: Sequence[KeywordStory], now: datetime) -> Spec:
@@ -229,10 +199,6 @@ def evolution(stories: Sequence[KeywordStory], now: datetime) -> Spec:
     return framed(spec, describe=describe, height=26 * len(shown))
 
 
-OUTCOMES_HEIGHT = 300
-WITHIN, OUTSIDE = "within what was expected", "outside"
-
-
 def outcomes(found: Sequence[Outcome], zone: str) -> Spec:
     """A dot for each keyword and window. On the line, exactly the expected posts came."""
     rows = [
@@ -286,3 +252,29 @@ def outcomes(found: Sequence[Outcome], zone: str) -> Spec:
     inside = sum(row["state"] == WITHIN for row in rows)
     describe = f"Expected against realised posts, {len(rows)} times; {inside} lie within what was expected"
     return framed({"layer": [line, dots]}, describe=describe, height=OUTCOMES_HEIGHT)
+
+
+def framed(spec: Mapping[str, Any], *, describe: str, height: int) -> Spec:
+    """A chart as wide as its container, with a description for screen readers."""
+    return {**_frame(), **spec, "height": height, "description": describe}
+
+
+def colour(field: str, names: Sequence[str], *, rest: str | None = None) -> dict[str, Any]:
+    """The encoding that gives each name a colour, and grey to the rest."""
+    domain = [*names, *([rest] if rest else [])]
+    shades = [*CATEGORIES[: len(names)], *([LIGHT["past"]] if rest else [])]
+    legend = {"symbolType": "square"}
+    return {"field": field, "type": "nominal", "scale": {"domain": domain, "range": shades}, "legend": legend}
+
+
+def window_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """The encoding that shows windows side by side, in this order."""
+    scale = {"domain": list(labels), "paddingInner": 0.18}
+    return {"field": "label", "type": "ordinal", "title": None, "scale": scale, "axis": SPARSE}
+
+
+@cache
+def _frame() -> Spec:
+    """Width, margins and typography of the reports."""
+    whole = finished(alt.Chart(alt.InlineData(values=[])).mark_bar(), describe="", height=1)
+    return {name: part for name, part in whole.items() if name not in ("data", "mark", "description", "height")}

@@ -1,4 +1,4 @@
-"""The home folder with its open monitors, and the identity of whoever asks: the basis of all pages and resources.
+"""The home folder with its open monitors, and who is asking: the basis of all pages and resources.
 
 A monitor is opened once and stays open, because opening takes the write lock of its database for a moment. All threads
 share the database. Settings are read again when their file changes. A monitor that cannot be opened or read does not

@@ -13,6 +13,29 @@ from klda.errors import SettingError
 PORT = 8650
 MEGABYTE = 1_000_000
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cache-control": "no-store",
+}
+"""Headers of every answer: a page may load and run only the studio's own files. Static files may be cached."""
 
 
 @dataclass(frozen=True)
@@ -135,28 +158,3 @@ def _bracketed(host: str) -> str:
 
 def _is_any(host: str) -> bool:
     return host in ("0.0.0.0", "::", "[::]", "")  # noqa: S104 - compared with, not bound to
-
-
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data:",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    ]
-)
-HEADERS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    "cache-control": "no-store",
-}
-"""Headers of every answer: a page may load and run only the studio's own files. Static files may be cached."""

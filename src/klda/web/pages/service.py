@@ -34,7 +34,7 @@ async def login(
     """Logs in with a token."""
     name = whose(studio.settings.tokens, token.strip())
     if name is None:
-        error = "This token is not known. Ask whoever runs this studio."
+        error = "This token is not known. Ask the person who runs this studio."
         return render(request, "login.html", status=401, next=_own(next), error=error)
     sessions: Sessions = request.app.state.sessions
     return _handing_out(request, sessions.new(name), _own(next))
