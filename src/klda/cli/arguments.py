@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,17 +11,18 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from klda.errors import InputError, SettingError
-from klda.types import QUOTES, KeywordSet, listed_words
+from klda.errors import InputError, QueryError, SettingError
+from klda.query import split_list
+from klda.types import Keyword, KeywordSet
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
-    """The keywords in a comma-separated text, or in the file after an @ with one keyword a line.
+    """The keywords in a comma-separated text, or in the file after an @, on one line or several.
 
-    >>> parse_keywords('health, drug,"computer virus"').texts
-    ('health', 'drug', 'computer virus')
+    >>> parse_keywords('health, "computer virus", apple AND (iphone OR ios), -pie').texts
+    ('health', '"computer virus"', 'apple AND (iphone OR ios)', '-pie')
     """
     if text.startswith("@"):
         path = Path(text[1:])
@@ -30,21 +32,23 @@ def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
             raise InputError(
                 f"{option} {text}: cannot read {path} ({error}); give a UTF-8 file, one keyword a line"
             ) from error
-        lines = [line for line in lines if not line.lstrip().startswith("# ")]
-        words = [
-            word
-            for line in lines
-            for word in (listed_words(line) if any(quote in line for quote in QUOTES) else [line])
-        ]
+        places = [(f"{option} {path}, line {n}", line) for n, line in enumerate(lines, 1)]
+        places = [(where, line) for where, line in places if not line.lstrip().startswith("# ")]
     else:
-        words = listed_words(text)
-    found = [" ".join(word.split()) for word in words]
-    keywords = KeywordSet.of(*(word for word in found if word))
+        places = [(option, text)]
+    keywords = KeywordSet.of(*(_keyword(entry, where) for where, line in places for entry in split_list(line)))
     if not keywords and not text:
         raise SettingError(f'no keywords given; write for example {option} health,drug,"computer virus"')
     if not keywords:
         raise SettingError(f'{option}: no keyword in {text!r}; write for example {option} health,drug,"computer virus"')
     return keywords
+
+
+def _keyword(text: str, where: str) -> Keyword:
+    try:
+        return Keyword(text)
+    except QueryError as error:
+        raise error.within(where) from error
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -107,6 +111,43 @@ def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
             raise SettingError(f"--map {pair!r}: write field=column, for example --map text=body")
         mapping[name.strip()] = column.strip()
     return mapping
+
+
+def parse_settings(pairs: Iterable[str], policy: str, *, elsewhere: Sequence[str] = ()) -> dict[str, Any]:
+    """The settings of a policy in `name=value` pairs: numbers, true, false, none, lists in brackets, or texts.
+
+    Settings named `elsewhere` have an option of their own.
+
+    >>> parse_settings(["iterations=500", "word_weight=vocabulary", "high_frequency=none"], "klda-paper")
+    {'iterations': 500, 'word_weight': 'vocabulary', 'high_frequency': None}
+    """
+    from klda.policies.registry import defaults_of
+
+    defaults = defaults_of(policy)
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, text = (part.strip() for part in pair.partition("="))
+        if not (sign and name and text):
+            raise SettingError(f"--set {pair!r}: write name=value, for example --set top=3")
+        if name not in defaults:
+            raise SettingError(
+                f"--set {pair!r}: policy {policy!r} has no setting {name!r}; it has {', '.join(defaults) or 'none'}"
+            )
+        if name in elsewhere:
+            raise SettingError(f"--set {pair!r}: use the option --{name}")
+        value = _value(text)
+        if isinstance(defaults[name], int | float) and isinstance(value, str | list):
+            raise SettingError(f"--set {pair!r}: {name} takes a number, as in {name}={defaults[name]}")
+        found[name] = tuple(value) if isinstance(value, list) else value
+    return found
+
+
+def _value(text: str) -> Any:
+    """A value as people type it: JSON, where it is; None; else the text itself."""
+    try:
+        return json.loads(text.lower())
+    except ValueError:
+        return None if text.lower() == "none" else text
 
 
 class BareBudget(TyperCommand):

@@ -25,7 +25,7 @@ Files = Annotated[
 ]
 Keywords = Annotated[
     str,
-    typer.Option("--keywords", "-k", help='Current keywords: a,b,"two words", or @file with one a line.'),
+    typer.Option("--keywords", "-k", help='Current keywords: a, "two words", a AND (b OR c), -excluded; or @file.'),
 ]
 Candidates = Annotated[
     str | None,
@@ -92,6 +92,20 @@ Processes = Annotated[
 ]
 Work = Annotated[
     Path | None, typer.Option("--work", help="Folder for results, so that the same command can continue after a stop.")
+]
+PolicySettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A setting of the policy, as name=value; may be repeated. See klda policies.", show_default=False
+    ),
+]
+StudySettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="A setting of a policy, as policy.name=value, such as klda-paper.iterations=500; may be repeated.",
+        show_default=False,
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]
 

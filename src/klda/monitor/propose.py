@@ -105,7 +105,7 @@ def _policy(monitor: Monitor, last: Window) -> Policy:
 def _not_for_its_platform(settings: MonitorSettings, keywords: KeywordSet) -> tuple[str, ...]:
     """A flag if the platform could not take a list. An empty list has a flag of its own."""
     try:
-        if keywords:
+        if keywords.included:
             check_rules(settings, keywords)
     except SettingError as error:
         return (str(error),)
@@ -136,7 +136,7 @@ def with_forecast(proposal: Proposal, learning: Learning) -> Proposal:
         return proposal
     keywords = proposal.next_keywords | proposal.current | (reason.keyword for reason in proposal.reasons)
     for active in learning.corpus.history:
-        keywords = keywords | active
+        keywords = keywords | active.included
     corpus = learning.corpus.with_candidates(keywords)
     current = columns_of(keywords, proposal.current)
     seen = Seen.of(corpus, weights(corpus, current, learning.share or 1.0))

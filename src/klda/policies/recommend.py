@@ -83,9 +83,9 @@ def recommend(
 
     `policy` is a name (see `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named.
     The policy `klda` looks at every word of recent posts, unless `candidates` are given; with a trained `model` it
-    predicts the words that a list will bring. Other policies get candidates from `sources`: of these, `viral` can learn
-    from `training`, another corpus or the folder of one, when the posts carry no counts of reposts; nouns are told by
-    `tagger`, patterns of ours or spaCy.
+    predicts the words that a list will bring. `klda-paper` with a `model` trains none. Other policies get candidates
+    from `sources`: of these, `viral` can learn from `training`, another corpus or the folder of one, when the posts
+    carry no counts of reposts; nouns are told by `tagger`, patterns of ours or spaCy.
 
     >>> from klda.simulation import World
     >>> advice = recommend(World(weeks=3, posts_per_week=400), ["horse", "race"], policy="counting", budget=4)
@@ -147,8 +147,9 @@ def _recommend(
         if candidates is not None:
             raise SettingError("a model has candidates of its own; give either candidates or a model")
         current = model.candidates_.spell(current)
+    exclusions, current = current.exclusions, current.included
     if not len(current):
-        raise SettingError("there are no keywords to start from; give at least one")
+        raise SettingError("there are no keywords to start from; give at least one that is no exclusion")
     if not 0 <= novelty <= 1:
         raise SettingError(f"novelty must lie between 0 and 1, got {novelty}")
     top, seed = whole_number(top, "top", 1), whole_number(seed, "seed", 0)
@@ -167,27 +168,31 @@ def _recommend(
         corpus = with_sample(corpus, sample)
     if model is None:
         corpus = with_rare_words(corpus)
+    corpus = corpus.without_excluded(exclusions)
+    sample = None if sample is None else sample.without_excluded(exclusions)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)
     check(corpus, current)
     corpus, cut = up_to_last_post(corpus, current)
     generator = np.random.default_rng(seed)
-    first = None if founding is None else current.spell(as_keywords(founding))
+    first = None if founding is None else current.spell(as_keywords(founding).included)
     common = {"top": top, "novelty": novelty, "subject": subject, "training": training, "model": model}
     if share is not None and "sample_share" not in settings:
         common["sample_share"] = share
     if isinstance(policy, str):
         chosen = policy_named(policy, **accepted(policy, common), **founding_setting(policy, first), **settings)
-    elif first is None:
-        chosen = policy
-    else:
+    elif first is not None:
         raise SettingError("founding keywords go with the name of a policy; give this one its own")
+    elif model is not None and getattr(policy, "model", model) is not model:
+        raise SettingError("a model goes with the name of a policy; give this one its own, as in KLDAPolicy(model=…)")
+    else:
+        chosen = policy
     if candidates is not None:
-        found = Candidates(KeywordSet.of(*current, *as_keywords(candidates)))
+        found = Candidates(KeywordSet.of(*current, *as_keywords(candidates).included))
     elif getattr(chosen, "finds_candidates", False):
         found = Candidates(current)
     elif model is not None:
-        found = Candidates(model.candidates_ | current)
+        found = Candidates(model.candidates_.included | current)
     else:
         found = assemble_candidates(
             corpus,
@@ -208,6 +213,7 @@ def _recommend(
         generator=generator,
         progress=progress,
     )
+    proposal = proposal.with_exclusions(exclusions)
     return replace(proposal, notes=(*unread(posts), *cut, *found.notes, *proposal.notes), seed=seed)
 
 
@@ -257,7 +263,7 @@ def up_to_last_post(corpus: Corpus, current: KeywordSet) -> tuple[Corpus, tuple[
 def _budget(budget: Budget | int | None, max_posts: float | None, current: KeywordSet) -> Budget:
     """The limits; a required keyword that the list has in other case is meant as the list writes it."""
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
-    chosen = replace(chosen, required=current.spell(chosen.required))
+    chosen = replace(chosen, required=current.spell(chosen.required.included))
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
 
 
