@@ -14,8 +14,7 @@ from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import check_files, check_output, parse_mapping, parse_settings
 from klda.cli.backtest import print_unanswered
-from klda.cli.output import Format, out, print_json, print_table
-from klda.cli.progress import console, progress_bar, starting
+from klda.cli.output import Format, console, out, print_json, print_table, progress_bar, starting
 from klda.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StudyName(StrEnum):
-    """What can be studied."""
+    """Names of the studies."""
 
     tables = "tables"
     perplexity = "perplexity"
@@ -37,7 +36,7 @@ class StudyPreset(StrEnum):
 
 
 class HistoryName(StrEnum):
-    """What collected the history."""
+    """Lists that collected the history."""
 
     viral = "viral"
     static = "static"
@@ -131,7 +130,7 @@ def study(
         try:
             results = list(run_study(jobs, map=process_map(workers), progress=progress))
         except KeyboardInterrupt:
-            console.print("Interrupted; the cases that ended are kept. The same command goes on.", markup=False)
+            console.print("Interrupted. Finished cases are kept. The same command continues.", markup=False)
             raise typer.Exit(130) from None
     order = [subject.name for subject in chosen]
     results.sort(key=lambda case: (case["week"], order.index(case["subject"])))

@@ -24,7 +24,7 @@ from klda.text.corpus import Corpus
 from klda.types import Progress
 
 NOTHING_LEARNT = (
-    "training made predictions of held-out posts worse, so the model is the one that it began with; give more posts"
+    "training made predictions of held-out posts worse, so the model is as it was before training; give more posts"
 )
 TOPICS_ALIKE = (
     "the topics have nearly the same words, so that there is but one in truth; give more posts, train longer, or ask "
