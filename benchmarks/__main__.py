@@ -12,6 +12,7 @@ PROGRAMS = {
     "startup": [],
     "prepare": [str(ARCHIVES / "congress_2020.parquet")],
     "advice": [str(ARCHIVES / "congress_2020.parquet")],
+    "matching": [],
     "training": [],
     "crash": [],
     "ingest": [],

@@ -6,6 +6,11 @@ and the exit code below; anything else that escapes is a bug.
 
 from __future__ import annotations
 
+from unicodedata import east_asian_width
+
+SHOWN_BEFORE, SHOWN_BEHIND = 60, 15
+"""Characters of a keyword that an error shows around the place that it points at."""
+
 
 class KldaError(Exception):
     """The base of all errors that a user can act on."""
@@ -23,6 +28,31 @@ class SettingError(KldaError):
     """A parameter outside its range, or two that contradict each other."""
 
     exit_code = 2
+
+
+class QueryError(SettingError):
+    """A keyword that cannot be understood; its message shows the place.
+
+    >>> print(QueryError("a word is missing", "apple OR", 8))
+    a word is missing
+      apple OR
+              ^
+    """
+
+    def __init__(self, why: str, text: str, position: int) -> None:
+        super().__init__(why, text, position)
+        self.why, self.text, self.position = why, text, position
+
+    def within(self, where: str) -> QueryError:
+        """The same error, told with the option or the file and line that holds the keyword."""
+        return QueryError(f"{where}: {self.why}", self.text, self.position)
+
+    def __str__(self) -> str:
+        start = max(0, self.position - SHOWN_BEFORE)
+        before, after = self.text[start : self.position], self.text[self.position : self.position + SHOWN_BEHIND]
+        begun = "…" if start else ""
+        width = sum(2 if east_asian_width(character) in "WF" else 1 for character in begun + before)
+        return f"{self.why}\n  {begun}{before}{after}\n  {' ' * width}^"
 
 
 class DataError(KldaError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from operator import index
 from typing import Protocol, Self, SupportsIndex, overload
 
 from klda.errors import SettingError
+from klda.query import Query, has_signs, parse_query, split_list, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,16 @@ class Post:
 class Keyword:
     """A term as people see it, and the surface forms that are matched for it.
 
-    A typed keyword matches only as typed; a candidate found in the data carries the forms of its stem. Several words
-    in one form make a phrase. Each form counts as one term of a platform's budget.
+    A typed keyword matches only as typed; a candidate found in the data carries the forms of its stem. Each form is
+    read as `klda.query` says: words, a phrase in quotes, AND, OR, NOT. A keyword that begins with a minus sign is an
+    exclusion: its posts are left out, whatever else they carry. Each form counts as one term of a platform's budget.
 
     >>> Keyword("tariff").forms
     ('tariff',)
     >>> str(Keyword("veterans", ("veterans", "veteran")))
     'veterans'
+    >>> Keyword("apple  NOT pie").text, Keyword("-pie").excludes
+    ('apple -pie', True)
     """
 
     text: str
@@ -74,14 +77,42 @@ class Keyword:
         if isinstance(self.forms, str):
             raise SettingError(f"forms={self.forms!r} is one text; give a tuple, as in ({self.forms!r},)")
         if not self.forms:
+            if has_signs(self.text):
+                object.__setattr__(self, "text", str(parse_query(self.text)))
             object.__setattr__(self, "forms", (self.text,))
 
     def __str__(self) -> str:
         return self.text
 
+    @property
+    def excludes(self) -> bool:
+        """Whether posts with it are left out of what the list collects."""
+        return self.text.startswith("-") and parse_query(self.text).excludes
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What each form asks of a post."""
+        return tuple(map(parse_query, self.forms))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each form is only words: no quotes, no operators, nothing to leave out."""
+        return not any(map(has_signs, self.forms))
+
+    @property
+    def in_words(self) -> str:
+        """The keyword without quotes and operators: only the words that it asks a post for.
+
+        >>> Keyword("apple AND (iphone OR ios) -pie").in_words
+        'apple iphone ios'
+        """
+        return " ".join(parse_query(self.text).words) if has_signs(self.text) else self.text
+
 
 def _alike(text: str) -> str:
     """What keywords that match alike have in common, however their case, spaces and accents are written."""
+    if has_signs(text):  # AND is an operator, "and" a word
+        return text
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -126,8 +157,33 @@ class KeywordSet(Sequence[Keyword]):
 
     @property
     def n_terms(self) -> int:
-        """How many terms of a platform's budget the set takes: one for each form."""
-        return sum(len(keyword.forms) for keyword in self.keywords)
+        """How many terms of a platform's budget the set takes: one for each form; exclusions take none."""
+        return sum(len(keyword.forms) for keyword in self.included)
+
+    @property
+    def included(self) -> KeywordSet:
+        """The keywords that bring posts: all but the exclusions.
+
+        >>> health = KeywordSet.of("health", "-insurance")
+        >>> health.included.texts, health.exclusions.texts
+        (('health',), ('-insurance',))
+        """
+        return KeywordSet(tuple(keyword for keyword in self.keywords if not keyword.excludes))
+
+    @property
+    def exclusions(self) -> KeywordSet:
+        """The keywords of which no post of the list may carry one."""
+        return KeywordSet(tuple(keyword for keyword in self.keywords if keyword.excludes))
+
+    @property
+    def left_out(self) -> KeywordSet:
+        """What the exclusions leave out, as keywords that match it.
+
+        >>> KeywordSet.of("health", "-insurance").left_out.texts
+        ('insurance',)
+        """
+        queries = (query.condition for keyword in self.exclusions for query in keyword.queries)
+        return KeywordSet.of(*map(written, queries))
 
     def __len__(self) -> int:
         return len(self.keywords)
@@ -181,28 +237,12 @@ def as_keywords(keywords: KeywordSet | Iterable[str | Keyword]) -> KeywordSet:
 
     >>> as_keywords(["health", "drug"]).texts
     ('health', 'drug')
-    >>> as_keywords('health, drug,"computer virus"').texts
-    ('health', 'drug', 'computer virus')
+    >>> as_keywords('health, "computer virus", drug AND (price OR cost), -war').texts
+    ('health', '"computer virus"', 'drug AND (price OR cost)', '-war')
     """
     if isinstance(keywords, str):
-        return KeywordSet.of(*listed_words(keywords))
+        return KeywordSet.of(*split_list(keywords))
     return keywords if isinstance(keywords, KeywordSet) else KeywordSet.of(*keywords)
-
-
-QUOTES = '"“”„‟'
-"""Quotation marks, straight and as text programs write them."""
-_STRAIGHT = str.maketrans(dict.fromkeys(QUOTES, '"'))
-
-
-def listed_words(text: str) -> list[str]:
-    """The words in a text with commas; quotes keep a comma inside a word.
-
-    >>> listed_words('health, drug,, "computer  virus"')
-    ['health', 'drug', 'computer virus']
-    """
-    text = text.translate(_STRAIGHT)
-    words = (" ".join(word.split()) for word in next(csv.reader([text], skipinitialspace=True), []))
-    return [word for word in words if word]
 
 
 def whole_number(value: object, name: str, least: int) -> int:

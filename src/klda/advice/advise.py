@@ -261,7 +261,7 @@ def with_room(budget: Budget, n_current: int) -> Budget:
 
 def _choices_with(situation: Situation, words: KeywordSet) -> Choices:
     """The same choices with further words to choose from."""
-    choices = advise(replace(situation, asked=situation.asked | words)).choices
+    choices = advise(situation.asking(words)).choices
     assert choices is not None
     return choices
 

@@ -63,6 +63,8 @@ class Choices:
     seen: Seen
     length: timedelta
     topics: Topics | None = None
+    exclusions: KeywordSet = KeywordSet()
+    """Those of the current list; what is known here is known of the posts that they let through."""
     is_own: bool = True
     """Whether the proposal was chosen by this very dial; other policies choose otherwise, and leave only what-if."""
     history: Corpus | None = field(default=None, compare=False, repr=False)
@@ -152,7 +154,7 @@ def reselect(choices: Choices, novelty: float, budget: Budget | None = None) -> 
     said = explained(choices.findings, choices.scores, limits, chosen)
     return ChosenList(
         novelty=novelty,
-        keep=wanted & current,
+        keep=wanted & current | choices.exclusions,
         add=wanted - current,
         drop=current - wanted,
         reasons=reasons_for(
@@ -211,9 +213,10 @@ def outlook_words(evidence: Evidence, words: Floats | None = None) -> OutlookWor
 def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
     """What any list would bring. A word that is no candidate is looked up in the posts, where they are at hand."""
     given = choices.candidates.spell(KeywordSet.of(*keywords))
-    if not given:
+    if not given.included:
         raise DataError("an empty list brings nothing; name at least one keyword")
-    others = given - choices.candidates
+    others = given - choices.candidates - choices.exclusions
+    today = choices.scores.union.posts(choices.current)
     if others and choices.ask is None:
         names = ", ".join(others.texts)
         raise DataError(f"{names}: no candidate of this proposal, and its posts are not at hand; make a new proposal")
@@ -221,6 +224,8 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
         choices = choices.ask(others)
     columns = columns_of(choices.candidates, given)
     score = choices.scores.score(columns)
+    # what is left of today's posts where further exclusions leave some of them out
+    left = choices.scores.union.posts(choices.current) / today if others.exclusions and today else 1.0
     now, then = _brought(choices, choices.current), _brought(choices, columns)  # (W,) each
     hidden = choices.own[np.union1d(columns, choices.current)].any(axis=0)
     hidden |= np.array([not word for word in choices.vocabulary])
@@ -228,12 +233,12 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
     lost = lost_words(now, then, choices.threshold) if len(dropped) else dropped  # added words take nothing away
     said = explained(choices.findings, choices.scores, choices.limits, columns[np.isin(columns, choices.current)])
     weighed = with_words(choices, dict(enumerate(choices.findings)))
-    doubted = [c for c in columns.tolist() if c not in choices.current and said[c].code == "not_added"]
+    doubted = [c for c in columns.tolist() if c not in choices.current and said[c].code in ("not_added", "too_loud")]
     return Outlook(
-        keywords=choices.keywords(columns),
+        keywords=choices.keywords(columns) | given.exclusions,
         expected_posts=choices.expected_posts(columns),
-        retention=score.retention,
-        new_ground=score.new_ground,
+        retention=score.retention * left,
+        new_ground=score.new_ground * left,
         gained=_shown(choices, gained_words(now, then, choices.threshold), hidden),
         lost=_shown(choices, lost, hidden),
         top=_shown(choices, np.argsort(-then, kind="stable"), hidden),

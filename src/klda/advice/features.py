@@ -113,15 +113,15 @@ def features_of(
     frequency = general_frequencies(terms.keywords, language)
     if frequency is not None:
         found[:, columns["rarity"]] = -np.log(frequency)
-    found[:, columns["hashtag"]] = [k.text[0] in "#$" for k in terms.keywords]
-    found[:, columns["phrase"]] = [" " in k.text for k in terms.keywords]
+    found[:, columns["hashtag"]] = [k.in_words[0] in "#$" for k in terms.keywords]
+    found[:, columns["phrase"]] = [" " in k.in_words for k in terms.keywords]
     found[:, columns["cohesion"]] = _cohesion(terms, n_posts)
     found[:, columns["founding"]] = terms.founding
     found[:, columns["contains"]] = _contains(terms, each)
     if known and n_inside:
         found[:, columns["context_list"]] = sure * _context_list(terms, inside.astype(np.float64), each)
     nearest = each[beside_each.argmax(axis=1)] if len(each) else np.zeros(len(terms), dtype=np.int64)
-    vectors = word_vectors([k.text for k in terms.keywords], language) if use_vectors else None
+    vectors = word_vectors([k.in_words for k in terms.keywords], language) if use_vectors else None
     if vectors is not None:
         named = word_vectors([subject], language) if subject else None
         meaning, closest = _meaning(vectors, each, named)
@@ -155,9 +155,9 @@ def _unseen(beside: Floats, outside: Floats, sample_share: float) -> Floats:
 
 def _contains(terms: Terms, listed: Ints) -> list[bool]:
     """Whether a term has a keyword of the list inside: *#freeiranhostages* and *iran*. # (T,)"""
-    names = {int(c): terms.keywords[c].text.casefold().lstrip("#$") for c in listed.tolist()}
+    names = {int(c): terms.keywords[c].in_words.casefold().lstrip("#$") for c in listed.tolist()}
     long = {c: name for c, name in names.items() if len(name) >= LEAST_CONTAINED}
-    texts = ["".join(k.text.casefold().split()) for k in terms.keywords]
+    texts = ["".join(k.in_words.casefold().split()) for k in terms.keywords]
     return [any(name in text and c != column for c, name in long.items()) for column, text in enumerate(texts)]
 
 
@@ -166,7 +166,7 @@ def _cohesion(terms: Terms, posts: Floats) -> Floats:
 
     *first responders* has nearly all posts of *responders*. *keep small businesses* has few of *keep*.
     """
-    phrases = np.flatnonzero([" " in k.text for k in terms.keywords])
+    phrases = np.flatnonzero([" " in k.in_words for k in terms.keywords])
     own = terms.own[phrases]
     of_word = np.asarray(terms.words.sum(axis=0)).ravel()
     rarest = np.full(len(phrases), np.inf)

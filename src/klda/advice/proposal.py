@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from klda.advice.explanation import Action, Example, FrontierPoint, Reason
+from klda.advice.reasons import SENTENCES, sentences
 from klda.cells import frame_of, html_paragraph, html_table
 from klda.errors import DataError, FormatError, InputError
 from klda.safe_text import visible
@@ -137,6 +138,19 @@ class Proposal:
         from klda.advice.choices import what_if  # which knows proposals
 
         return what_if(self.choices, keywords)
+
+    def with_exclusions(self, exclusions: KeywordSet) -> Proposal:
+        """The same advice for a list with these exclusions, which stay; they were heeded when it was made."""
+        if not exclusions:
+            return self
+        text = sentences([SENTENCES["exclusion"]])
+        return replace(
+            self,
+            current=self.current | exclusions,
+            keep=self.keep | exclusions,
+            reasons=(*self.reasons, *(Reason(k, "keep", text, code="exclusion") for k in exclusions)),
+            choices=self.choices and replace(self.choices, exclusions=exclusions),
+        )
 
     def to_frame(self, library: Literal["polars", "pandas"] = "polars") -> Any:
         """A row for each keyword as a frame of Polars, or of pandas where that is installed; additions come first.

@@ -25,10 +25,12 @@ SENTENCES = {
     "kept_unknown": "Kept: too few posts without your keywords are known to judge it",
     "kept_unsure": "Kept: your other keywords are too few, or have too few posts, to judge it",
     "kept_silent": "Kept: no known post has it yet",
+    "exclusion": "An exclusion: posts with it are left out",
     # why a word is not on the list
     "off": "Only {chance:.0%} likely on the subject; {beside:.0%} of its posts mention your other keywords",
     "no_posts": "No known post has it",
     "not_added": "Not added: only {chance:.0%} likely on the subject",
+    "too_loud": "Not added: {chance:.0%} likely on the subject is too unsure for so many new posts",
     "nothing_new": "Not added: your list already brings its posts",
     "no_room": "Not added: over the budget ({room})",
     "dropped_room": "Dropped to keep within the budget ({room})",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
@@ -31,3 +31,21 @@ class Situation:
     """The share of posts without a current keyword that is known, where they are a sample of the stream."""
     use_vectors: bool = True
     """Whether what words mean counts, where vectors are known."""
+
+    @property
+    def without_exclusions(self) -> Situation:
+        """The same question about the posts that the list's exclusions let through, without the exclusions."""
+        return replace(
+            self,
+            history=self.history.without_excluded(self.current.exclusions),
+            current=self.current.included,
+            founding=None if self.founding is None else self.founding.included,
+            budget=replace(self.budget, required=self.budget.required.included),
+            candidates=self.candidates.included,
+            asked=self.asked.included,
+        )
+
+    def asking(self, words: KeywordSet) -> Situation:
+        """The same, with further words to be weighed; exclusions among them leave posts out."""
+        history = self.history.without_excluded(words.exclusions)
+        return replace(self, history=history, asked=self.asked | words.included)

@@ -11,17 +11,18 @@ from typing import Any
 
 from typer.core import TyperCommand
 
-from klda.errors import InputError, SettingError
-from klda.types import QUOTES, KeywordSet, listed_words
+from klda.errors import InputError, QueryError, SettingError
+from klda.query import split_list
+from klda.types import Keyword, KeywordSet
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
-    """The keywords in a comma-separated text, or in the file named after an @, one a line.
+    """The keywords in a comma-separated text, or in the file named after an @, on one line or several.
 
-    >>> parse_keywords('health, drug,"computer virus"').texts
-    ('health', 'drug', 'computer virus')
+    >>> parse_keywords('health, "computer virus", apple AND (iphone OR ios), -pie').texts
+    ('health', '"computer virus"', 'apple AND (iphone OR ios)', '-pie')
     """
     if text.startswith("@"):
         path = Path(text[1:])
@@ -31,21 +32,23 @@ def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
             raise InputError(
                 f"{option} {text}: cannot read {path} ({error}); give a UTF-8 file, one keyword a line"
             ) from error
-        lines = [line for line in lines if not line.lstrip().startswith("# ")]
-        words = [
-            word
-            for line in lines
-            for word in (listed_words(line) if any(quote in line for quote in QUOTES) else [line])
-        ]
+        places = [(f"{option} {path}, line {n}", line) for n, line in enumerate(lines, 1)]
+        places = [(where, line) for where, line in places if not line.lstrip().startswith("# ")]
     else:
-        words = listed_words(text)
-    found = [" ".join(word.split()) for word in words]
-    keywords = KeywordSet.of(*(word for word in found if word))
+        places = [(option, text)]
+    keywords = KeywordSet.of(*(_keyword(entry, where) for where, line in places for entry in split_list(line)))
     if not keywords and not text:
         raise SettingError(f'no keywords given; write for example {option} health,drug,"computer virus"')
     if not keywords:
         raise SettingError(f'{option}: no keyword in {text!r}; write for example {option} health,drug,"computer virus"')
     return keywords
+
+
+def _keyword(text: str, where: str) -> Keyword:
+    try:
+        return Keyword(text)
+    except QueryError as error:
+        raise error.within(where) from error
 
 
 def parse_names(text: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ Files = Annotated[
 ]
 Keywords = Annotated[
     str,
-    typer.Option("--keywords", "-k", help='Current keywords: a,b,"two words", or @file with one a line.'),
+    typer.Option("--keywords", "-k", help='Current keywords: a, "two words", a AND (b OR c), -excluded; or @file.'),
 ]
 Candidates = Annotated[
     str | None,

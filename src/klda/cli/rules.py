@@ -12,6 +12,7 @@ from klda.advice.proposal import read_proposal
 from klda.cli.arguments import parse_keywords
 from klda.cli.options import Adjacent, OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
+from klda.streams.boolean_queries import TOOLS
 from klda.streams.platform_rules import PLATFORMS, Platform, Rules, platform_rules
 from klda.types import KeywordSet
 
@@ -20,7 +21,9 @@ PlatformName = StrEnum("PlatformName", {name.replace("-", "_"): name for name in
 
 def rules(
     proposal: Annotated[Path, typer.Argument(help="Proposal as JSON, from klda recommend --save.", show_default=False)],
-    platform: Annotated[PlatformName, typer.Option(help="Platform whose rules to write.")],
+    platform: Annotated[
+        PlatformName, typer.Option("--platform", "--for", help="Platform or tool whose rules to write.")
+    ],
     diff: Annotated[
         str | None,
         typer.Option(help="The list in use now: a proposal file, or keywords written like --keywords."),
@@ -41,6 +44,8 @@ def print_rules(made: Rules, output: Format) -> None:
         return
     rows = [("add" if t in made.add else "keep", t) for t in made.terms] + [("remove", t) for t in made.remove]
     print_table(f"{len(made.terms)} terms for {made.platform}", ("", "term"), rows)
+    if made.platform in TOOLS:
+        out.print(made.text, markup=False, highlight=False, soft_wrap=True)
     for note in made.notes:
         out.print(f"Note: {note}", style="dim", markup=False, highlight=False)
 

@@ -165,4 +165,5 @@ def capped(positions: Ints, cap: int, generator: np.random.Generator) -> Ints:
 
 
 def _union(sets: Sequence[KeywordSet]) -> KeywordSet:
-    return KeywordSet(tuple(keyword for keywords in sets for keyword in keywords))
+    """The keywords of all lists, and the exclusions of the last."""
+    return KeywordSet(tuple(k for keywords in sets for k in keywords.included)) | sets[-1].exclusions

@@ -80,21 +80,25 @@ def open_loop_case(
         )
     asked = _Asked(archive, viral or Viral(training=archive.corpus), int(generator.integers(2**31)))
     lists, positions, notes = _collected(asked, subject, first, test_window, history)
-    if not len(np.concatenate(positions)):
+    exclusions = subject.keywords.exclusions
+    seen = archive.read(np.concatenate(positions), lists, first_window=first, every_window=True)
+    seen = seen.without_excluded(exclusions)
+    if not len(seen):
         raise DataError(f"subject {subject.name}: no post of the {weeks} windows carries one of its keywords")
+    current = lists[-1].included
     try:
         recommended = asked.recommended(test_window - 1, lists[-1], positions[-1])
     except DataError as error:
         recommended, notes = None, (*notes, f"candidates of `viral` are left out: {error}")
-    seen = archive.read(np.concatenate(positions), lists, first_window=first, every_window=True)
-    found = assemble_candidates(seen, lists[-1], size=n_candidates, viral=recommended or (), generator=generator)
+    found = assemble_candidates(seen, current, size=n_candidates, viral=recommended or (), generator=generator)
     candidates = found.keywords
     if history == "full":
-        everything = np.concatenate([archive.collect(w, candidates) for w in range(first, test_window)])
+        whole = candidates | exclusions
+        everything = np.concatenate([archive.collect(w, whole) for w in range(first, test_window)])
         seen = archive.read(everything, lists, first_window=first, every_window=True)
-    known = seen.with_candidates(candidates).with_history(lists)
+    known = seen.with_candidates(candidates).with_history([used.included for used in lists])
     test = archive.seen(
-        archive.collect(test_window, candidates),
+        archive.collect(test_window, candidates | exclusions),
         [candidates],
         first_window=test_window,
         candidates=candidates,
@@ -103,8 +107,8 @@ def open_loop_case(
     return Case(
         subject,
         test_window,
-        known.without_apart(),
-        lists[-1],
+        known.without_excluded(exclusions).without_apart(),
+        current,
         candidates,
         recoded(test, known.vocabulary),
         found.origin,
@@ -145,7 +149,7 @@ def _collected(
         if history == "viral":
             try:
                 found = asked.recommended(window - 1, keywords, positions[-1])
-                keywords = KeywordSet(found) if found else keywords
+                keywords = KeywordSet(found) | keywords.exclusions if found else keywords
                 reason = None if found else NOTHING_RECOMMENDED
             except DataError as error:
                 reason = f"the list stays: {error}"

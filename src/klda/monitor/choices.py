@@ -51,7 +51,7 @@ def choices_of(proposal: Proposal, known: Learning, settings: MonitorSettings) -
         found = advise(situation, predict=predict).choices
     except DataError:  # the proposal stands without a what-if
         return None
-    return None if found is None else replace(found, is_own=False)
+    return None if found is None else replace(found, is_own=False, exclusions=proposal.current.exclusions)
 
 
 def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choices:
@@ -65,9 +65,10 @@ def with_posts(choices: Choices, monitor: Monitor, proposal: Proposal) -> Choice
         situation = _situation(
             proposal, known, monitor.settings, choices.candidates - choices.keywords(choices.current)
         )
-        found = advise(replace(situation, asked=words)).choices
+        found = advise(situation.asking(words)).choices
         assert found is not None
-        return replace(found, is_own=choices.is_own, novelty=choices.novelty).with_topics_of(choices)
+        found = replace(found, is_own=choices.is_own, novelty=choices.novelty, exclusions=choices.exclusions)
+        return found.with_topics_of(choices)
 
     return choices if proposal.window is None else replace(choices, ask=ask)
 
@@ -84,7 +85,7 @@ def _situation(proposal: Proposal, known: Learning, settings: MonitorSettings, c
         novelty=settings.novelty,
         sample_share=settings.sample or 1.0,
         use_vectors=bool(settings.policy_settings.get("use_vectors", True)),
-    )
+    ).without_exclusions
 
 
 def save_choices(monitor: Monitor, proposal: str, choices: Choices) -> None:
@@ -175,6 +176,7 @@ def _facts(choices: Choices) -> dict[str, Any]:
     return {
         "version": VERSION,
         "candidates": [[keyword.text, list(keyword.forms)] for keyword in choices.candidates],
+        "exclusions": list(choices.exclusions.texts),
         "novelty": choices.novelty,
         "is_own": choices.is_own,
         "outside_known": choices.scores.outside_known,
@@ -227,6 +229,7 @@ def _choices(arrays: Mapping[str, np.ndarray[Any, Any]], facts: Mapping[str, Any
         seen=seen,
         length=timedelta(seconds=facts["length"]),
         topics=None if topics is None else _topics(arrays, topics),
+        exclusions=KeywordSet.of(*facts.get("exclusions", ())),
         is_own=facts["is_own"],
     )
 

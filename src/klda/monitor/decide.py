@@ -19,7 +19,7 @@ AUTOMATIC = "automatic approval"
 def approve(monitor: Monitor, proposal: str | None = None, *, decided_by: str, note: str = "") -> Decision:
     """The decision to use the list of a proposal: the one named, or the one that waits."""
     saved = chosen(monitor, proposal)
-    if not saved.proposal.next_keywords:
+    if not saved.proposal.next_keywords.included:
         raise DataError(f"proposal {saved.id} is an empty list, which would collect nothing; edit it, or reject it")
     check_rules(monitor.settings, saved.proposal.next_keywords)
     monitor.records.proposals.decide(saved.id, "approve", decided_by=decided_by, note=note)
@@ -30,7 +30,7 @@ def edit(
     monitor: Monitor, keywords: KeywordSet, proposal: str | None = None, *, decided_by: str, note: str = ""
 ) -> Decision:
     """The decision to use another list in place of the proposed one."""
-    if not keywords:
+    if not keywords.included:
         raise DataError("an empty list would collect nothing; give at least one keyword")
     Matcher(keywords, adjacent=monitor.settings.adjacent)  # a keyword that can match nothing is refused here
     saved = chosen(monitor, proposal)

@@ -13,7 +13,7 @@ def followed(monitor: Monitor) -> KeywordSet:
     """The list that the source took last, the first one if no other: what a new run can begin with in any case."""
     known = {span.keyword.text: span.keyword for span in monitor.records.keywords.spans()}
     taken = monitor.records.journal.entries(1, action=TAKEN)
-    texts = taken[0].detail["keywords"] if taken else monitor.settings.keywords
+    texts = taken[0].detail["keywords"] if taken else monitor.settings.first_keywords().texts
     found = KeywordSet(tuple(known[text] for text in texts if text in known))
     return found or monitor.records.keywords.active()
 

@@ -111,18 +111,19 @@ def flags(
 
     corpus: the windows that the proposal was made from. first: the keywords that people asked for.
     """
-    if not proposal.next_keywords:
+    if not proposal.next_keywords.included:
         return ("the list is empty: it would collect nothing",)
-    found = [_drift(proposal, corpus, first, max_distance), _cost(proposal, budget)]
-    matched = corpus.window(-1).with_candidates(proposal.next_keywords)
+    corpus, wanted = corpus.without_excluded(proposal.next_keywords.exclusions), proposal.next_keywords.included
+    found = [_drift(corpus, wanted, first.included, max_distance), _cost(proposal, budget)]
+    matched = corpus.window(-1).with_candidates(wanted)
     generator = np.random.default_rng(seed)
-    for keyword in proposal.next_keywords:
+    for keyword in wanted:
         found += [_one_author(keyword, matched), _one_text(keyword, matched, generator)]
     return tuple(flag for flag in found if flag)
 
 
-def _drift(proposal: Proposal, corpus: Corpus, first: KeywordSet, limit: float) -> str | None:
-    distance = drift(corpus, proposal.next_keywords, first)
+def _drift(corpus: Corpus, keywords: KeywordSet, first: KeywordSet, limit: float) -> str | None:
+    distance = drift(corpus, keywords, first)
     if distance <= limit:
         return None
     return f"the list has drifted from the subject: distance {distance:.2f}, limit {limit:.2f}"

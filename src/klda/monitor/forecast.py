@@ -28,7 +28,7 @@ def with_forecast(proposal: Proposal, learning: Learning) -> Proposal:
         return proposal
     keywords = proposal.next_keywords | proposal.current | (reason.keyword for reason in proposal.reasons)
     for active in learning.corpus.history:
-        keywords = keywords | active
+        keywords = keywords | active.included
     corpus = learning.corpus.with_candidates(keywords)
     current = columns_of(keywords, proposal.current)
     seen = Seen.of(corpus, weights(corpus, current, learning.share or 1.0))

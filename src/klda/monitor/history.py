@@ -22,7 +22,7 @@ class ActiveWindow:
     expected: Estimate | None
     """None where nothing was expected of it: it was on the first list, or no proposal was decided for the window."""
     realised: int | None
-    """Posts that it brought so far; None where nothing can have come yet."""
+    """Posts that it brought so far; None where nothing can have come yet, and of an exclusion."""
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,12 @@ def history(monitor: Monitor, keyword: str | None = None) -> list[KeywordStory]:
     def active(text: str, own: list[KeywordSpan]) -> tuple[ActiveWindow, ...]:
         expected = {outcome.window_start: outcome.expected for outcome in outcomes.get(text, ())}
         starts = sorted({start for span in own for start in _windows(monitor, span, until)} | set(expected))
+        brings = not own[-1].keyword.excludes
         return tuple(
             ActiveWindow(
                 start,
                 expected.get(start),
-                brought.get((text, start), 0) if begun is not None and start <= begun else None,
+                brought.get((text, start), 0) if brings and begun is not None and start <= begun else None,
             )
             for start in starts
         )

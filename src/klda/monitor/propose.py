@@ -99,7 +99,7 @@ def _policy(monitor: Monitor, last: Window) -> Policy:
 def _not_for_its_platform(settings: MonitorSettings, keywords: KeywordSet) -> tuple[str, ...]:
     """Why the platform could not take a list, as a flag; none where it can, and of an empty list, which has its own."""
     try:
-        if keywords:
+        if keywords.included:
             check_rules(settings, keywords)
     except SettingError as error:
         return (str(error),)

@@ -174,6 +174,8 @@ class MonitorSettings(_Table):
             raise SettingError(f"{name}: {_first_problem(error)}") from error
         try:
             settings.windowing(), settings.text(), settings.budget.budget()
+            if not settings.first_keywords().included:
+                raise SettingError("keywords: exclusions alone bring no posts; name at least one keyword")
             check_name(settings.policy)
             if settings.policy_settings:  # only then: a policy brings libraries that a collector has no use for
                 policy_named(settings.policy, **settings.policy_settings)

@@ -117,7 +117,7 @@ def _sampled(monitor: Monitor, windows: Sequence[datetime], posts: dict[datetime
         drawn += [
             batch.filter(pa.array(generator.random(batch.num_rows) < share)) for batch in store.read(window).batches()
         ]
-    keywords = active | monitor.records.keywords.active()
+    keywords = (active | monitor.records.keywords.active()).included
     settings = monitor.settings
     return Corpus.from_posts(_Held(drawn), keywords, window=monitor.windowing, settings=settings.text())
 

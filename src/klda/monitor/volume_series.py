@@ -114,11 +114,12 @@ def divided(points: list[VolumePoint]) -> list[FlowPoint]:
 
 
 def yields(monitor: Monitor) -> list[KeywordYield]:
-    """What each active keyword brings, in the order of the list."""
+    """What each active keyword brings, in the order of the list; exclusions bring nothing."""
     records = monitor.records
     until = horizon(monitor)
     newest = records.volume.newest("window", until)
     spans = {span.keyword.text: span for span in records.keywords.spans() if span.ended is None}
+    spans = {text: span for text, span in spans.items() if not span.keyword.excludes}
     here: dict[str, VolumePoint] = {}
     before: dict[str, VolumePoint] = {}
     expected: dict[str, Estimate] = {}

@@ -147,8 +147,9 @@ def _recommend(
         if candidates is not None:
             raise SettingError("a model has candidates of its own; give either candidates or a model")
         current = model.candidates_.spell(current)
+    exclusions, current = current.exclusions, current.included
     if not len(current):
-        raise SettingError("there are no keywords to start from; give at least one")
+        raise SettingError("there are no keywords to start from; give at least one that is no exclusion")
     if not 0 <= novelty <= 1:
         raise SettingError(f"novelty must lie between 0 and 1, got {novelty}")
     top, seed = whole_number(top, "top", 1), whole_number(seed, "seed", 0)
@@ -167,12 +168,14 @@ def _recommend(
         corpus = with_sample(corpus, sample)
     if model is None:
         corpus = with_rare_words(corpus)
+    corpus = corpus.without_excluded(exclusions)
+    sample = None if sample is None else sample.without_excluded(exclusions)
     if not all(keyword in corpus.candidates for keyword in current):
         corpus = corpus.with_candidates(current)
     check(corpus, current)
     corpus, cut = up_to_last_post(corpus, current)
     generator = np.random.default_rng(seed)
-    first = None if founding is None else current.spell(as_keywords(founding))
+    first = None if founding is None else current.spell(as_keywords(founding).included)
     common = {"top": top, "novelty": novelty, "subject": subject, "training": training, "model": model}
     if share is not None and "sample_share" not in settings:
         common["sample_share"] = share
@@ -185,11 +188,11 @@ def _recommend(
     else:
         chosen = policy
     if candidates is not None:
-        found = Candidates(KeywordSet.of(*current, *as_keywords(candidates)))
+        found = Candidates(KeywordSet.of(*current, *as_keywords(candidates).included))
     elif getattr(chosen, "finds_candidates", False):
         found = Candidates(current)
     elif model is not None:
-        found = Candidates(model.candidates_ | current)
+        found = Candidates(model.candidates_.included | current)
     else:
         found = assemble_candidates(
             corpus,
@@ -210,6 +213,7 @@ def _recommend(
         generator=generator,
         progress=progress,
     )
+    proposal = proposal.with_exclusions(exclusions)
     return replace(proposal, notes=(*unread(posts), *cut, *found.notes, *proposal.notes), seed=seed)
 
 
@@ -259,7 +263,7 @@ def up_to_last_post(corpus: Corpus, current: KeywordSet) -> tuple[Corpus, tuple[
 def _budget(budget: Budget | int | None, max_posts: float | None, current: KeywordSet) -> Budget:
     """The limits; a required keyword that the list has in other case is meant as the list writes it."""
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
-    chosen = replace(chosen, required=current.spell(chosen.required))
+    chosen = replace(chosen, required=current.spell(chosen.required.included))
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
 
 

@@ -1,4 +1,4 @@
-"""What is to be read, and in which way: the type of a file, by its content and then its name; or a frame in memory."""
+"""Inputs of the reader: files, whose type is found by content and then by name; and frames in memory."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def as_batches(posts: HasBatches | Iterable[Post], rows: int = BATCH_ROWS) -> It
 
 
 def unread(posts: object) -> tuple[str, ...]:
-    """A note on the records that a reader could not read, for people who do not see its report; empty without any."""
+    """A note on the number of records that could not be read, with the reasons; empty if all were read."""
     report: Any = getattr(posts, "report", None)
     bad = dict(getattr(report, "bad", {}))
     if not bad:

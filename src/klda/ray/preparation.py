@@ -137,7 +137,7 @@ def _dataset(items: Sequence[tuple[int, Any]]) -> ray.data.Dataset:
 
 
 def _rows(items: Sequence[tuple[int, Any]], function: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The rows that a function gives for each numbered item, in whatever order."""
+    """The rows that a function returns for each numbered item, in any order."""
     if not items:  # Ray Data makes no dataset of nothing
         return []
     rows: list[dict[str, Any]] = _dataset(items).flat_map(partial(_flat, function=function)).take_all()

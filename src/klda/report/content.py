@@ -106,6 +106,8 @@ def report_of(
     shown = proposal.current | proposal.next_keywords
     for active in corpus.history:
         shown = shown | active
+    corpus = corpus.without_excluded(proposal.next_keywords.exclusions)
+    shown, current, proposed = shown.included, proposal.current.included, proposal.next_keywords.included
     if not len(shown):
         raise DataError("the proposal has no keyword, so there is nothing to report")
     if any(keyword not in corpus.candidates for keyword in shown):
@@ -117,7 +119,7 @@ def report_of(
         subject=subject,
         budget=budget or Budget(),
         activity=activity_in(corpus, shown),
-        words=word_changes(corpus.window(-1), proposal.current, proposal.next_keywords),
+        words=word_changes(corpus.window(-1), current, proposed),
         topics=tuple(topics),
         topics_note=topics_note,
         comparison=comparison,

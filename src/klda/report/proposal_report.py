@@ -114,7 +114,8 @@ def topics_between(
 
     A proposal made with a topic model has topics. For others, a model is trained on the corpus.
     """
-    current, proposed = proposal.current, proposal.next_keywords
+    corpus = corpus.without_excluded(proposal.next_keywords.exclusions)
+    current, proposed = proposal.current.included, proposal.next_keywords.included
     choices = proposal.choices
     if choices is not None and choices.topics is not None:
         return topics_under(choices, columns_of(choices.candidates, proposed)), None

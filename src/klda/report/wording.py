@@ -10,6 +10,7 @@ from math import isfinite
 
 from klda.advice.proposal import Proposal
 from klda.errors import SettingError
+from klda.query import SearchTerm, written
 from klda.safe_text import visible
 from klda.text.matching import Matcher
 from klda.types import Budget, Estimate, Keyword, KeywordSet
@@ -103,7 +104,9 @@ def marked(text: str, keyword: Keyword) -> list[tuple[str, bool]]:
 @lru_cache(maxsize=1024)
 def _words(keyword: Keyword) -> Matcher | None:
     try:
-        return Matcher(KeywordSet.of(*(word for form in keyword.forms for word in visible(form).split())))
+        asked = (query.words for query in keyword.queries if not query.excludes)
+        words = (word for own in asked for text in own for word in visible(text).split())
+        return Matcher(KeywordSet(tuple(Keyword(word, (written(SearchTerm((word,))),)) for word in words)))
     except SettingError:
         return None  # a form without words matches nothing
 

@@ -74,7 +74,7 @@ class Folder:
         """Does nothing, because the source brings all posts."""
 
     async def bursts(self, cursor: str | None = None) -> AsyncGenerator[Burst, None]:
-        """Yields what the folder holds beyond the cursor, and what comes."""
+        """Bursts of the events after the cursor, in files that are there and in files that arrive."""
         done = _positions(cursor)
         while True:
             found = await asyncio.to_thread(self._files)

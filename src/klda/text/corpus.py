@@ -164,12 +164,11 @@ class Corpus:
         candidates = as_keywords(candidates)
         if not len(candidates):
             raise SettingError("a corpus needs at least one candidate keyword")
-        if all(keyword in self.candidates.keywords for keyword in candidates):  # with the same forms
+        same = set(candidates.exclusions) == set(self.candidates.exclusions)
+        if same and all(keyword in self.candidates.keywords for keyword in candidates):  # with the same forms
             return self._with_fewer(candidates)
         everything = merged(self.documents, self.apart)
-        matcher = Matcher(candidates, adjacent=self.adjacent)
-        rows = range(0, len(everything), CHUNK)  # a few texts at a time: the table of posts may be larger than memory
-        found = Ragged.joined([matcher.match_many(self.posts.texts(everything.post[i : i + CHUNK])) for i in rows])
+        found = self._matched(everything, candidates)
         carries = found.lengths > 0
         inside = np.flatnonzero(carries)
         return replace(
@@ -179,6 +178,28 @@ class Corpus:
             apart=everything.take(np.flatnonzero(~carries)),
             candidates=candidates,
         )
+
+    def without_excluded(self, exclusions: KeywordSet) -> Corpus:
+        """The corpus without the posts that these exclusions leave out; its own exclusions hold no longer.
+
+        Such posts are not collected, so nothing is to be learnt from them.
+        """
+        corpus = self.with_candidates(self.candidates.included) if self.candidates.exclusions else self
+        if any(used.exclusions for used in corpus.history):
+            corpus = corpus.with_history([used.included for used in corpus.history])
+        if not exclusions:
+            return corpus
+        inside, apart = (
+            np.flatnonzero(self._matched(documents, exclusions.left_out).lengths == 0)
+            for documents in (corpus.documents, corpus.apart)
+        )
+        observed, apart_left = corpus.observed.take(inside), corpus.apart.take(apart)
+        return replace(corpus, documents=corpus.documents.take(inside), observed=observed, apart=apart_left)
+
+    def _matched(self, documents: Documents, keywords: KeywordSet) -> Ragged:
+        """The keywords that these documents carry; a few texts at a time, as they may be larger than memory."""
+        matcher, rows = Matcher(keywords, adjacent=self.adjacent), range(0, len(documents), CHUNK)
+        return Ragged.joined([matcher.match_many(self.posts.texts(documents.post[i : i + CHUNK])) for i in rows])
 
     def _with_fewer(self, candidates: KeywordSet) -> Corpus:
         """The same posts with these of the candidates alone, which were matched already."""
@@ -295,8 +316,8 @@ class Corpus:
         return self.with_candidates(widen(self.candidates)).with_history(history)
 
     def _widened(self, keyword: Keyword) -> Keyword:
-        """A keyword with the forms of its stems; as it is when it was not typed but found with forms of its own."""
-        if keyword.forms != (keyword.text,):
+        """A keyword with the forms of its stems; as it is when it has forms of its own, or is more than words."""
+        if keyword.forms != (keyword.text,) or not keyword.is_plain:
             return keyword
         choices = []
         for word in normalise(keyword.text).split():

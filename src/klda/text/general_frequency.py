@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from klda.query import Condition, Either, SearchTerm
 from klda.types import Keyword
 
 RAREST = 1e-6
@@ -26,7 +27,8 @@ _LISTED_AS = {"no": "nb"}  # Norwegian, of which the written form of most people
 def general_frequencies(keywords: Iterable[Keyword], language: str) -> NDArray[np.float64] | None:
     """The share of all words that each keyword makes up in a language; None for a language that is not listed. # (n,)
 
-    The forms of a keyword add up. A phrase is as common as its rarest word, a hashtag as its word.
+    The forms of a keyword add up. A phrase is as common as its rarest word, a hashtag as its word. So are words that
+    AND joins; those that OR joins add up.
 
     >>> bitcoin, news, phrase = general_frequencies([Keyword("bitcoin"), Keyword("news"), Keyword("the news")], "en")
     >>> bool(bitcoin < news), bool(phrase == news)
@@ -35,7 +37,7 @@ def general_frequencies(keywords: Iterable[Keyword], language: str) -> NDArray[n
     known = _listed(language)
     if known is None:
         return None
-    return np.array([sum(_frequency(form, known) for form in keyword.forms) for keyword in keywords])
+    return np.array([sum(_frequency(query.condition, known) for query in keyword.queries) for keyword in keywords])
 
 
 def is_listed(language: str) -> bool:
@@ -47,8 +49,12 @@ def is_listed(language: str) -> bool:
     return _listed(language) is not None
 
 
-def _frequency(form: str, known: Mapping[str, float]) -> float:
-    return min((known.get(word.lstrip("#"), RAREST) for word in _PARTS.split(form.casefold()) if word), default=RAREST)
+def _frequency(condition: Condition, known: Mapping[str, float]) -> float:
+    if isinstance(condition, SearchTerm):
+        words = (word for part in condition.words for word in _PARTS.split(part.casefold()) if word)
+        return min((known.get(word.lstrip("#"), RAREST) for word in words), default=RAREST)
+    of_parts = [_frequency(part, known) for part in condition.parts]
+    return sum(of_parts) if isinstance(condition, Either) else min(of_parts)
 
 
 @cache

@@ -1,15 +1,20 @@
 """What "this post matches this keyword" means, for every part of the program.
 
-A keyword matches when one of its forms does; a form matches when each of its words occurs in the text, in any order
-(or side by side and in order, when asked). Both sides are normalised as the tokeniser does. A word occurs where its
-characters stand between two boundaries: `drug` is found in "drug-free", "#drug", "@drug" and "a.com/drug?x", and not
-in "drugs". `#drug` is found only with its sigil. Scripts that are written without spaces have a boundary everywhere.
-These are the rules of a platform's streaming filter.
+A keyword matches when one of its forms does. A form is words, or a query of words with AND, OR and NOT (`klda.query`).
+Several words of a form have to occur in any order, or side by side and in order: in quotes, or for the whole list when
+asked. A post that meets an exclusion of the list matches no keyword of it.
+
+Both sides are normalised as the tokeniser does. A word occurs where its characters stand between two boundaries: `drug`
+is found in "drug-free", "#drug", "@drug" and "a.com/drug?x", and not in "drugs". `#drug` is found only with its sigil.
+Scripts that are written without spaces have a boundary everywhere. These are the rules of streaming filters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,11 +22,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from klda.errors import SettingError
-from klda.text.documents import Ints, Ragged, Words, distinct, offsets
+from klda.query import All, Condition, Either, SearchTerm
+from klda.text.documents import Ints, Ragged, distinct, offsets, sums
 from klda.text.occurrence import WordFinder, side_by_side
 from klda.text.tokens import Pieces, chained, cut, normalise
 from klda.text.vocabulary import Vocabulary
-from klda.types import KeywordSet
+from klda.types import Keyword, KeywordSet
 
 CHUNK = 32_768
 """Texts matched at a time."""
@@ -33,33 +39,28 @@ class Matcher:
     >>> matcher = Matcher(KeywordSet.of("computer virus", "#Mask", "drug"))
     >>> matcher.match("A virus in my COMPUTER! No mask, no drugs."), matcher.match("drug-free #mask")
     ([0], [1, 2])
+    >>> matcher = Matcher(KeywordSet.of("apple AND (iphone OR ios)", "fruit", "-pie"))
+    >>> matcher.match("An Apple iPhone"), matcher.match("fruit, apple"), matcher.match("apple ios fruit pie")
+    ([0], [1], [])
     """
 
     def __init__(self, keywords: KeywordSet, *, adjacent: bool = False) -> None:
         self.keywords = keywords
         self.adjacent = adjacent
-        self._phrases: list[tuple[str, ...]] = []  # the words of each form that has several, in order
-        alone: dict[str, list[int]] = {}  # columns that a word matches on its own
-        parts: dict[str, list[int]] = {}  # phrases that a word is a part of
-        phrase_column: list[int] = []
-        for column, keyword in enumerate(keywords):
-            for form in keyword.forms:
-                words = tuple(normalise(form).split())
-                if not set("".join(words)) - set("#@"):
-                    raise SettingError(f"keyword {keyword.text!r}: its form {form!r} has nothing to match")
-                if len(words) == 1:
-                    alone.setdefault(words[0], []).append(column)
-                    continue
-                for word in dict.fromkeys(words):
-                    parts.setdefault(word, []).append(len(self._phrases))
-                self._phrases.append(words)
-                phrase_column.append(column)
-        words = tuple(dict.fromkeys([*alone, *parts]))
+        gates = _Gates(adjacent)
+        tops = [(gates.node(q.condition, k), column) for column, k in enumerate(keywords) for q in k.queries]
+        words = tuple(gates.words)
+        n_nodes, n_columns = len(words) + len(gates.made), len(keywords)
         self._finder = WordFinder(words)
-        self._alone = Ragged.of([alone.get(word, []) for word in words])
-        self._parts = Ragged.of([parts.get(word, []) for word in words])
-        self._phrase_column = np.array(phrase_column, dtype=np.int32)
-        self._phrase_size = np.bincount(self._parts.values, minlength=len(self._phrases))
+        self._columns = _edges(tops, n_nodes, n_columns)
+        parts = {part for gate in gates.made for part in gate.parts if part >= 0}
+        alone = [(node, column) for node, column in tops if node >= 0]
+        # what a word is good for: the columns that it matches alone, and behind them itself as a part of a gate
+        self._uses = _edges([*alone, *((part, n_columns + part) for part in parts)], len(words), n_columns + n_nodes)
+        asked = [(gates.words[word], column) for column, k in enumerate(keywords) for word in gates.asked[k]]
+        self._asked = _edges(asked, len(words), n_columns)
+        self._excludes = np.array([keyword.excludes for keyword in keywords], dtype=np.bool_)
+        self._levels = gates.levels()
 
     def match(self, text: str) -> list[int]:
         """The columns of the keywords that a text carries, ascending."""
@@ -72,32 +73,37 @@ class Matcher:
 
     def match_pieces(self, pieces: Pieces) -> Ragged:
         """As `match_many`, for texts that have been cut already."""
-        words = self._finder.find(pieces.distinct)
-        found = chained(pieces.texts, chained(words, self._alone))
-        rows, columns = found.rows, found.values
-        if self._phrases:
-            more_rows, more_columns = self._match_phrases(pieces, words)
-            rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, more_columns])
-        return _grouped(rows, columns, len(pieces.texts), len(self.keywords))
+        found = chained(pieces.texts, chained(self._finder.find(pieces.distinct), self._uses))
+        n_texts, n_columns, n_nodes = len(pieces.texts), len(self.keywords), len(self._columns)
+        rows, uses = np.divmod(distinct(found.rows * (n_columns + n_nodes) + found.values)[0], n_columns + n_nodes)
+        if self._levels:
+            is_part = uses >= n_columns
+            more_rows, more = self._through_gates(pieces, rows[is_part], uses[is_part] - n_columns)
+            rows, uses = np.concatenate([rows[~is_part], more_rows]), np.concatenate([uses[~is_part], more])
+            rows, uses = np.divmod(distinct(rows * n_columns + uses)[0], n_columns)
+        if self._excludes.any():
+            refused = np.zeros(n_texts, dtype=np.bool_)
+            refused[rows[self._excludes[uses]]] = True
+            left = ~refused[rows]
+            rows, uses = rows[left], uses[left]
+        return Ragged(offsets(np.bincount(rows, minlength=n_texts)), uses.astype(np.int32))
 
-    def _match_phrases(self, pieces: Pieces, words: Ragged) -> tuple[Ints, Words]:
-        """The texts that carry a phrase, and the column of that phrase, pair by pair."""
-        n_parts, n_phrases = len(self._parts.values), len(self._phrases)
-        part_numbers = Ragged(self._parts.indptr, np.arange(n_parts, dtype=np.int32))
-        found = chained(pieces.texts, chained(words, part_numbers))
-        rows, parts = np.divmod(distinct(found.rows * n_parts + found.values)[0], n_parts)
-        pairs, present = distinct(rows * n_phrases + self._parts.values[parts])
-        rows, phrases = np.divmod(pairs, n_phrases)
-        complete = present == self._phrase_size[phrases]
-        rows, phrases = rows[complete], phrases[complete]
-        if self.adjacent:
-            pairs_left = zip(rows.tolist(), phrases.tolist(), strict=True)
-            close = [side_by_side(self._phrases[phrase], pieces.text(row)) for row, phrase in pairs_left]
-            rows, phrases = rows[np.array(close, dtype=bool)], phrases[np.array(close, dtype=bool)]
-        return rows, self._phrase_column[phrases]
+    def _through_gates(self, pieces: Pieces, rows: Ints, words: Ints) -> tuple[Ints, Ints]:
+        """From (text, word) to (text, column), for the keywords whose condition has several words."""
+        n_nodes = len(self._columns)
+        met = rows * n_nodes + words  # a number for each pair of a text and a node, ascending
+        gates = met[:0]
+        for level in self._levels:
+            pairs = distinct(_through(met, level.triggers(met)))[0]
+            pairs = pairs[level.is_met(pairs, met)]
+            pairs = pairs[level.is_in_order(pairs, pieces)]
+            gates = np.concatenate([gates, pairs])
+            met = np.sort(np.concatenate([met, pairs])) if level is not self._levels[-1] else met
+        columns = self._columns.take(gates % n_nodes)
+        return np.repeat(gates // n_nodes, columns.lengths), columns.values.astype(np.int64)
 
     def words_of(self, vocabulary: Vocabulary) -> Ragged:
-        """The vocabulary's words that each keyword covers: those with a surface form in which one of its words occurs.
+        """The vocabulary's words that each keyword asks for: those with a surface form in which one of them occurs.
 
         >>> words = Vocabulary.of({"mask": {"masks": 5, "mask": 4}, "#mask": {"#mask": 3}, "virus": {"virus": 2}})
         >>> Matcher(KeywordSet.of("mask", "#mask", "virus masks")).words_of(words).lists()
@@ -105,11 +111,173 @@ class Matcher:
         """
         surface = pl.Series([form for forms in vocabulary.forms for form in forms], dtype=pl.String)
         owner = np.repeat(np.arange(len(vocabulary)), [len(forms) for forms in vocabulary.forms])
-        words = self._finder.find(surface)
-        alone, parts = chained(words, self._alone), chained(words, self._parts)
-        columns = np.concatenate([alone.values, self._phrase_column[parts.values]])
-        covered = np.concatenate([owner[alone.rows], owner[parts.rows]])
-        return _grouped(columns, covered, len(self.keywords), len(vocabulary))
+        found = chained(self._finder.find(surface), self._asked)
+        return _grouped(found.values, owner[found.rows], len(self.keywords), len(vocabulary))
+
+
+def narrowed(keyword: Keyword, words: KeywordSet, pieces: Pieces, *, adjacent: bool = False) -> tuple[Ints, Ragged]:
+    """The texts that a keyword matches, and for each of the words those of them that match it too.
+
+    With AND and a word, the keyword brings the texts of that word; without the word, it brings its other texts. All
+    words are looked up in one pass.
+
+    >>> texts = cut(["apple pie", "apple ios", "apple", "ios"])
+    >>> rows, with_word = narrowed(Keyword("apple"), KeywordSet.of("pie", "ios"), texts)
+    >>> rows.tolist(), with_word.lists()
+    ([0, 1, 2], [[0], [1]])
+    """
+    found = Matcher(KeywordSet((keyword, *words)), adjacent=adjacent).match_pieces(pieces)
+    rows = found.rows
+    is_matched = np.zeros(len(found), dtype=np.bool_)
+    is_matched[rows[found.values == 0]] = True
+    inside = is_matched[rows] & (found.values > 0)
+    return np.flatnonzero(is_matched), _grouped(found.values[inside] - 1, rows[inside], len(words), len(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """A condition on a text: of each clause it has at least one node, and it has none of `without`.
+
+    A node is a word by its number, or another gate by its number counted from the end: -1 is the first.
+    """
+
+    clauses: tuple[tuple[int, ...], ...]
+    without: tuple[int, ...] = ()
+    in_order: tuple[str, ...] = ()
+    """Words that also have to stand side by side."""
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """All nodes that it is made of."""
+        return (*chain.from_iterable(self.clauses), *self.without)
+
+
+@dataclass(frozen=True)
+class _Level:
+    """Gates whose parts are words, or gates of lower levels."""
+
+    clauses: Ragged  # (nodes,)  the clauses of each gate
+    nodes: Ragged  # (clauses,)  the nodes of each clause
+    without: Ragged  # (nodes,)
+    ordered: dict[int, tuple[str, ...]]
+    """The words of gates whose words also have to stand side by side."""
+
+    def triggers(self, met: Ints) -> Ragged:
+        """For each node the gates that are looked at when a text has it: of each gate, those of its rarest clause."""
+        n_nodes = len(self.clauses)
+        often = sums(np.bincount(met % n_nodes, minlength=n_nodes)[self.nodes.values], self.nodes.indptr)
+        gates, clauses = self.clauses.rows, self.clauses.values
+        order = np.lexsort((often[clauses], gates))
+        rarest = order[np.diff(gates[order], prepend=-1) > 0]
+        chosen = self.nodes.take(clauses[rarest].astype(np.int64))
+        return _grouped(chosen.values, gates[rarest][chosen.rows], n_nodes, n_nodes)
+
+    def is_met(self, pairs: Ints, met: Ints) -> NDArray[np.bool_]:
+        """Whether each text meets its gate, where order does not matter."""
+        rows, gates = np.divmod(pairs, len(self.clauses))
+        clauses = self.clauses.take(gates)
+        each = self._has_one(met, rows[clauses.rows], self.nodes.take(clauses.values.astype(np.int64)))
+        missing = np.bincount(clauses.rows[~each], minlength=len(pairs))
+        return np.asarray((missing == 0) & ~self._has_one(met, rows, self.without.take(gates)))
+
+    def _has_one(self, met: Ints, rows: Ints, lists: Ragged) -> NDArray[np.bool_]:
+        """Whether each text has a node of its list."""
+        wanted = rows[lists.rows] * len(self.clauses) + lists.values
+        has = met[np.minimum(np.searchsorted(met, wanted), len(met) - 1)] == wanted if len(met) else wanted < 0
+        return np.asarray(np.bincount(lists.rows[has], minlength=len(lists)) > 0)
+
+    def is_in_order(self, pairs: Ints, pieces: Pieces) -> NDArray[np.bool_]:
+        """Whether the words of each gate stand side by side in the text, where they have to."""
+        rows, gates = np.divmod(pairs, len(self.clauses))
+        found = np.ones(len(pairs), dtype=np.bool_)
+        for at in np.flatnonzero(np.isin(gates, list(self.ordered))).tolist():
+            found[at] = side_by_side(self.ordered[int(gates[at])], pieces.text(int(rows[at])))
+        return found
+
+
+@dataclass
+class _Gates:
+    """The words and gates that conditions are made of; equal ones are shared."""
+
+    adjacent: bool
+    words: dict[str, int] = field(default_factory=dict)
+    made: dict[_Gate, int] = field(default_factory=dict)
+    asked: dict[Keyword, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+    """The words that each keyword asks a post for."""
+
+    def node(self, condition: Condition, keyword: Keyword, *, wanted: bool = True) -> int:
+        """The word or the gate of a condition of a keyword."""
+        clauses = tuple(dict.fromkeys(self._clauses(condition, keyword, wanted)))
+        without = condition.without if isinstance(condition, All) else ()
+        nodes = tuple(dict.fromkeys(n for part in without for n in self._nodes(part, keyword, wanted=False)))
+        if len(clauses) == 1 == len(clauses[0]) and not nodes:
+            return clauses[0][0]
+        return self._gate(_Gate(clauses, nodes))
+
+    def _clauses(self, condition: Condition, keyword: Keyword, wanted: bool) -> Iterator[tuple[int, ...]]:
+        """Of each of these groups a text must have one node; what the condition leaves out is not among them."""
+        if isinstance(condition, SearchTerm):
+            yield from self._phrase(condition, keyword, wanted and not keyword.excludes)
+        elif isinstance(condition, Either):
+            yield self._nodes(condition, keyword, wanted=wanted)
+        else:
+            for part in condition.parts:
+                if isinstance(part, All):
+                    yield (self.node(part, keyword, wanted=wanted),)
+                else:
+                    yield from self._clauses(part, keyword, wanted)
+
+    def _nodes(self, condition: Condition, keyword: Keyword, *, wanted: bool) -> tuple[int, ...]:
+        """Nodes of which a text must have one."""
+        parts = condition.parts if isinstance(condition, Either) else (condition,)
+        return tuple(dict.fromkeys(self.node(part, keyword, wanted=wanted) for part in parts))
+
+    def _phrase(self, phrase: SearchTerm, keyword: Keyword, wanted: bool) -> list[tuple[int, ...]]:
+        form = " ".join(phrase.words)
+        words = tuple(normalise(form).split())
+        if not set("".join(words)) - set("#@"):
+            raise SettingError(f"keyword {keyword.text!r}: its form {form!r} has nothing to match")
+        self.asked[keyword].update(dict.fromkeys(words if wanted else ()))
+        each: list[tuple[int, ...]] = [(self.words.setdefault(word, len(self.words)),) for word in words]
+        if len(words) > 1 and (phrase.in_order or self.adjacent):
+            return [(self._gate(_Gate(tuple(dict.fromkeys(each)), in_order=words)),)]
+        return each
+
+    def _gate(self, gate: _Gate) -> int:
+        return -1 - self.made.setdefault(gate, len(self.made))
+
+    def levels(self) -> list[_Level]:
+        """The gates by level, the lowest first."""
+        n_nodes = len(self.words) + len(self.made)
+        of_level: dict[int, list[tuple[int, _Gate]]] = defaultdict(list)
+        level_of: dict[int, int] = {}
+        for gate, number in self.made.items():  # parts were made before what they are parts of
+            node = -1 - number
+            level_of[node] = 1 + max(level_of.get(part, 0) for part in gate.parts)
+            of_level[level_of[node]].append((node, gate))
+        levels = []
+        for _, gates in sorted(of_level.items()):
+            clauses = [(node, clause) for node, gate in gates for clause in gate.clauses]
+            of_gate = _edges([(node, i) for i, (node, _) in enumerate(clauses)], n_nodes, len(clauses))
+            nodes = _edges([(i, n) for i, (_, clause) in enumerate(clauses) for n in clause], len(clauses), n_nodes)
+            without = _edges([(node, part) for node, gate in gates for part in gate.without], n_nodes, n_nodes)
+            ordered = {node % n_nodes: gate.in_order for node, gate in gates if gate.in_order}
+            levels.append(_Level(of_gate, nodes, without, ordered))
+        return levels
+
+
+def _edges(pairs: Sequence[tuple[int, int]], n_rows: int, n_values: int) -> Ragged:
+    """The second numbers of the pairs for each first number; negative ones count from the end."""
+    both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return _grouped(both[:, 0] % max(1, n_rows), both[:, 1] % max(1, n_values), n_rows, n_values)
+
+
+def _through(met: Ints, edges: Ragged) -> Ints:
+    """From pairs of a text and a node to those of the text and the nodes behind it, each pair as one number."""
+    n_nodes, leads = len(edges), edges.lengths > 0
+    met = met[leads[met % n_nodes]]
+    lists = edges.take(met % n_nodes)
+    return np.asarray(np.repeat(met - met % n_nodes, lists.lengths) + lists.values, dtype=np.int64)
 
 
 def _grouped(rows: NDArray[Any], values: NDArray[Any], n_rows: int, n_values: int) -> Ragged:

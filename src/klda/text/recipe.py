@@ -40,8 +40,8 @@ class Recipe:
     """The keywords that were active in each window; `keywords` in all of them unless given."""
 
     def __post_init__(self) -> None:
-        if not len(self.matched):
-            raise SettingError("a corpus needs at least one keyword; give keywords or candidates")
+        if not len(self.matched.included):
+            raise SettingError("a corpus needs at least one keyword that is no exclusion; give keywords or candidates")
 
     @property
     def matched(self) -> KeywordSet:

@@ -19,6 +19,7 @@ from pydantic import (
 
 from klda.errors import KldaError
 from klda.monitor.settings import Approval, MonitorSettings
+from klda.query import split_list
 from klda.streams.connections import Resolve, resolved
 from klda.text.matching import Matcher
 from klda.text.windows import parse_length
@@ -28,10 +29,9 @@ from klda.web.safety.addresses import source_from_form
 from klda.web.studio import NAME
 
 MOST_KEYWORDS = 1000
-MOST_LETTERS = 200
+MOST_LETTERS = 500
 """Characters of a keyword."""
-_SEPARATORS = re.compile(r"[,\n\r;]+")
-_QUOTED = re.compile(r'["“](.*)["”]')
+_SEPARATORS = ",;\n\r"
 
 
 def name_taken() -> WrongFields:
@@ -40,13 +40,12 @@ def name_taken() -> WrongFields:
 
 
 def typed_keywords(text: str) -> list[str]:
-    """Keywords as a person types them; a phrase may stand in quotation marks, as on the command line.
+    """Keywords as a person types them, on one line or several.
 
-    >>> typed_keywords('flu, "long covid";')
-    ['flu', 'long covid']
+    >>> typed_keywords('flu, "long covid"; apple AND (iphone OR ios)')
+    ['flu', '"long covid"', 'apple AND (iphone OR ios)']
     """
-    parts = (_QUOTED.sub(r"\1", part.strip()).strip() for part in _SEPARATORS.split(text))
-    return [part for part in parts if part]
+    return split_list(text, _SEPARATORS)
 
 
 def _split(value: object) -> object:
@@ -74,10 +73,13 @@ def _name(text: str) -> str:
 
 def _matchable(keywords: list[str]) -> list[str]:
     try:
-        Matcher(KeywordSet.of(*keywords))
+        found = KeywordSet.of(*keywords)
+        Matcher(found)
     except KldaError as error:
         raise ValueError(str(error)) from error
-    return keywords
+    if not found.included:
+        raise ValueError("exclusions alone bring no posts; name at least one keyword")
+    return list(found.texts)
 
 
 Name = Annotated[str, AfterValidator(_name), Field(max_length=63)]
@@ -108,7 +110,7 @@ class NewMonitor(BaseModel):
     @field_validator("max_keywords")
     @classmethod
     def _holds_the_first_list(cls, most: int | None, info: ValidationInfo) -> int | None:
-        n = len(KeywordSet.of(*info.data.get("keywords", ())))
+        n = len(KeywordSet.of(*info.data.get("keywords", ())).included)
         if most is not None and most < n:
             raise ValueError(f"the first list has {n} keywords already")
         return most

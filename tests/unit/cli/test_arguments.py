@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from klda.cli.app import app
 from klda.cli.arguments import parse_keywords
+from klda.errors import QueryError
 from klda.simulation import World, write
 
 
@@ -18,7 +19,8 @@ from klda.simulation import World, write
 def test_a_file_of_keywords_has_one_a_line_with_or_without_quotes(tmp_path: Path, text: str) -> None:
     path = tmp_path / "keywords.txt"
     path.write_text(text, encoding="utf-8")
-    assert parse_keywords(f"@{path}").texts == ("rust", "computer virus", "c++")
+    quoted = '"' in text
+    assert parse_keywords(f"@{path}").texts == ("rust", '"computer virus"' if quoted else "computer virus", "c++")
 
 
 @pytest.mark.parametrize("bare", [["--budget"], ["--budget", "--seed", "1"]])
@@ -42,6 +44,25 @@ def test_a_budget_named_without_a_number_means_up_to_ten_more(tmp_path: Path, ba
 def test_curly_quotes_in_a_file_of_keywords_are_quotes(tmp_path: Path) -> None:
     file = tmp_path / "keywords.txt"
     file.write_text('“health”\n"computer virus"\n„Krankenhaus“\nplain words\n“one”, two\n', encoding="utf-8")
-    expected = ("health", "computer virus", "Krankenhaus", "plain words", "one", "two")
+    expected = ("health", '"computer virus"', "Krankenhaus", "plain words", "one", "two")
     assert parse_keywords(f"@{file}").texts == expected
-    assert parse_keywords("“one, two”,three").texts == ("one, two", "three")
+    assert parse_keywords("“one, two”,three").texts == ('"one, two"', "three")
+
+
+def test_commas_separate_keywords_in_a_file_too(tmp_path: Path) -> None:
+    file = tmp_path / "keywords.txt"
+    file.write_text("apple AND (iphone, OR ios), pear\n-pie\n", encoding="utf-8")
+    assert parse_keywords(f"@{file}").texts == ('apple AND ("iphone," OR ios)', "pear", "-pie")
+
+
+def test_an_error_names_the_option_or_the_line_and_points_at_the_character(tmp_path: Path) -> None:
+    file = tmp_path / "keywords.txt"
+    file.write_text("pear\napple AND (ios\n", encoding="utf-8")
+    for text, where in (("pear, apple AND (ios", "--keywords"), (f"@{file}", f"--keywords {file}, line 2")):
+        with pytest.raises(QueryError) as caught:
+            parse_keywords(text)
+        assert str(caught.value).splitlines() == [
+            f"{where}: a parenthesis is not closed; add a )",
+            "  apple AND (ios",
+            "            ^",
+        ]

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from klda.errors import SettingError
+from klda.query import has_signs
 from klda.streams.platform_rules import PLATFORMS, X2_CHARACTERS, platform_rules
 from klda.types import Keyword, KeywordSet
 
 words = st.text(st.characters(categories=("L", "N", "Po", "Sc"), exclude_characters='"\\'), min_size=1, max_size=12)
-forms = st.lists(words, min_size=1, max_size=3).map(" ".join)
+forms = st.lists(words, min_size=1, max_size=3).map(" ".join).filter(lambda form: not has_signs(form))
 keyword_sets = st.lists(
     st.builds(lambda fs: Keyword(fs[0], tuple(fs)), st.lists(forms, min_size=1, max_size=4)), min_size=1, max_size=80
 ).map(lambda ks: KeywordSet(tuple(ks)))
@@ -100,11 +101,11 @@ def test_phrases_follow_the_matching_semantics() -> None:
     ("form", "clause"),
     [
         ("from:someone", '"from:someone"'),
-        ("-health", '"-health"'),
+        ('"-health"', '"-health"'),
         ("or", '"or"'),
-        ("OR", '"OR"'),
+        ('"OR"', '"OR"'),
         ("coca-cola", '"coca-cola"'),
-        ("(a", '"(a"'),
+        ('"(a"', '"(a"'),
         ("#vaccine", "#vaccine"),
         ("@who", "@who"),
         ("café", "café"),
@@ -116,10 +117,116 @@ def test_operators_of_x_v2_are_taken_as_words(form: str, clause: str) -> None:
     assert platform_rules(KeywordSet.of(form), "x-v2").requests[0]["add"][0]["value"] == clause
 
 
-@pytest.mark.parametrize("form", ['say "hello"', "back\\slash"])
-def test_what_x_v2_cannot_express_is_refused(form: str) -> None:
+def test_what_x_v2_cannot_express_is_refused() -> None:
     with pytest.raises(SettingError, match="X v2"):
-        platform_rules(KeywordSet.of(form), "x-v2")
+        platform_rules(KeywordSet.of("back\\slash"), "x-v2")
+
+
+@pytest.mark.parametrize(
+    ("keyword", "clause"),
+    [
+        ('"burn pits"', '"burn pits"'),
+        ("apple AND (iphone OR ios)", "(apple (iphone OR ios))"),
+        ("apple -pie", "(apple -pie)"),
+        ('apple -(pie OR "apple juice")', '(apple -pie -"apple juice")'),
+        ("long covid OR pasc", "((long covid) OR pasc)"),
+        ("apple -(cider vinegar)", "apple"),
+    ],
+)
+def test_queries_are_said_in_x_v2(keyword: str, clause: str) -> None:
+    assert platform_rules(KeywordSet.of(keyword), "x-v2").requests[0]["add"][0]["value"] == clause
+
+
+def test_x_v2_leaves_out_what_the_list_leaves_out_in_every_rule() -> None:
+    keywords = KeywordSet.of(*(f"word{i:04d}" for i in range(400)), "-pie", '-"apple juice"', "-(war OR peace)")
+    rules = [rule["value"] for rule in platform_rules(keywords, "x-v2").requests[0]["add"]]
+    assert len(rules) > 1
+    assert all(rule.endswith(') -"apple juice" -peace -pie -war') for rule in rules)
+    assert all(rule.startswith("(word") for rule in rules)
+    assert all(len(rule) <= X2_CHARACTERS for rule in rules)
+
+
+def test_x_v2_says_what_it_leaves_to_the_filter_here() -> None:
+    rules = platform_rules(KeywordSet.of("a", "b -(c d)", "-e f", "-(g AND h)", "-i"), "x-v2")
+    assert rules.requests[0]["add"][0]["value"] == "(a OR b) -i"
+    assert rules.notes == ("X v2 cannot say all of b -(c d), -e f, -(g AND h): filter again on arrival, as klda does.",)
+
+
+def test_exclusions_that_find_no_room_in_a_rule_of_x_v2_are_filtered_here() -> None:
+    keywords = KeywordSet.of("health", *(f"-{'x' * 98}{i:02d}" for i in range(10)))
+    rules = platform_rules(keywords, "x-v2")
+    assert rules.requests[0]["add"][0]["value"].count(" -") == 5
+    assert "filter again on arrival" in rules.notes[0]
+
+
+def test_an_exclusion_that_comes_changes_the_rules_of_x_v2_without_a_gap() -> None:
+    old, new = KeywordSet.of("apple"), KeywordSet.of("apple", "-pie")
+    rules = platform_rules(new, "x-v2", current=old)
+    assert rules.add == ("-pie",)
+    assert [request.keys() for request in rules.requests] == [{"add"}, {"delete"}]
+    assert rules.requests[0]["add"][0]["value"] == "apple -pie"
+
+
+def test_x_v1_asks_for_more_and_says_what_to_filter() -> None:
+    rules = platform_rules(KeywordSet.of("apple AND (iphone OR ios) -pie", '"burn pits"', "-juice"), "x-v1")
+    assert rules.requests[0]["track"] == ["apple iphone", "apple ios", "burn pits"]
+    assert "any order" in rules.notes[0]
+    assert "cannot leave out posts" in rules.notes[1]
+
+
+def test_x_v1_asks_for_the_shortest_part_of_a_query_with_many_alternatives() -> None:
+    many = " OR ".join(f"w{i}" for i in range(30))
+    rules = platform_rules(KeywordSet.of(f"({many}) AND (apple OR pear)"), "x-v1")
+    assert rules.requests[0]["track"] == ["apple", "pear"]
+
+
+def test_mastodon_follows_the_hashtags_that_one_word_is_enough_for() -> None:
+    rules = platform_rules(KeywordSet.of("#mask OR masks", "apple -pie", "a AND b", "-war"), "mastodon")
+    assert rules.requests[0]["hashtags"] == ["mask", "masks", "apple"]
+    assert rules.notes == ("Not to be followed as hashtags, only as filter terms: a AND b, -war.",)
+
+
+@pytest.mark.parametrize(
+    ("platform", "but_not"),
+    [("brandwatch", "NOT"), ("meltwater", "NOT"), ("talkwalker", "AND NOT"), ("media-cloud", "NOT")],
+)
+def test_a_list_is_one_boolean_query(platform: str, but_not: str) -> None:
+    keywords = KeywordSet.of("apple AND (iphone OR ios)", '"burn pits"', 'tax -(cut OR "tax day")', "-pie", "-war")
+    (request,) = platform_rules(keywords, platform).requests  # type: ignore[arg-type]
+    tax = f'(tax {but_not} (cut OR "tax day"))'
+    assert request["query"] == f'((apple AND (iphone OR ios)) OR "burn pits" OR {tax}) {but_not} (pie OR war)'
+
+
+def test_words_of_a_loose_phrase_are_joined_for_tools_that_read_them_otherwise() -> None:
+    (request,) = platform_rules(KeywordSet.of("long covid", "#flu"), "media-cloud").requests
+    assert request["query"] == "(long AND covid) OR #flu"
+
+
+def test_a_tool_that_reads_signs_otherwise_is_named_in_a_note() -> None:
+    rules = platform_rules(KeywordSet.of("c++", "#flu"), "media-cloud")
+    assert [note.split(":")[0] for note in rules.notes] == [
+        "Media Cloud may ignore the signs in c++",
+        "Media Cloud searches news, without hashtags and mentions",
+    ]
+
+
+def test_a_long_list_is_several_lines_of_talkwalker_each_with_the_exclusions() -> None:
+    keywords = KeywordSet.of(*(f"word{i:04d}" for i in range(1000)), "-pie")
+    rules = platform_rules(keywords, "talkwalker")
+    queries = [request["query"] for request in rules.requests]
+    assert len(queries) == 3
+    assert all(len(query) <= 4_096 and query.endswith(") AND NOT pie") for query in queries)
+    found = [word for query in queries for word in re.findall(r"word[0-9]+", query)]
+    assert sorted(found) == sorted(keywords.included.texts)
+    with pytest.raises(SettingError, match="4,096 characters a line"):
+        platform_rules(KeywordSet.of(" ".join(["word"] * 1000)), "talkwalker")
+
+
+@given(keyword_sets, st.lists(words.filter(str.isalnum), max_size=8), st.booleans())
+def test_no_rule_of_x_v2_is_too_long_with_exclusions(keywords: KeywordSet, left_out: list[str], adjacent: bool) -> None:
+    whole = KeywordSet((*keywords, *KeywordSet.of(*(f"-{word}" for word in left_out))))
+    (request,) = platform_rules(whole, "x-v2", adjacent=adjacent).requests
+    assert all(len(rule["value"]) <= X2_CHARACTERS for rule in request["add"])
 
 
 def test_x_v1_counts_every_form() -> None:

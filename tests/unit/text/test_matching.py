@@ -4,13 +4,14 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from klda.errors import SettingError
+from klda.query import All, Condition, Either, Query, SearchTerm, parse_query
 from klda.text.documents import Ragged
-from klda.text.matching import Matcher
-from klda.text.tokens import normalise
+from klda.text.matching import Matcher, narrowed
+from klda.text.tokens import cut, normalise
 from klda.text.vocabulary import Vocabulary
 from klda.types import Keyword, KeywordSet
 
@@ -63,14 +64,22 @@ def in_a_row(words: list[str], text: str, end: int | None = None) -> bool:
     )
 
 
+def meets(condition: Condition, text: str, adjacent: bool) -> bool:
+    if isinstance(condition, SearchTerm):
+        words = normalise(" ".join(condition.words)).split()
+        side_by_side = condition.in_order or adjacent
+        return all(places(word, text) for word in words) and (not side_by_side or in_a_row(words, text))
+    if isinstance(condition, Either):
+        return any(meets(part, text, adjacent) for part in condition.parts)
+    wanted = all(meets(part, text, adjacent) for part in condition.parts)
+    return wanted and not any(meets(part, text, adjacent) for part in condition.without)
+
+
 def reference(keywords: KeywordSet, text: str, adjacent: bool) -> list[int]:
     text = normalise(text)
-
-    def carries(form: str) -> bool:
-        words = normalise(form).split()
-        return all(places(word, text) for word in words) and (not adjacent or in_a_row(words, text))
-
-    return [column for column, keyword in enumerate(keywords) if any(carries(form) for form in keyword.forms)]
+    queries = [(column, parse_query(form)) for column, keyword in enumerate(keywords) for form in keyword.forms]
+    met = [(column, query) for column, query in queries if meets(query.condition, text, adjacent)]
+    return [] if any(query.excludes for _, query in met) else sorted({column for column, _ in met})
 
 
 # ── random text and keywords that have a chance to meet ──────────────────────────────────────────────────────────────
@@ -90,12 +99,27 @@ def encounters(draw: st.DrawFn) -> tuple[KeywordSet, list[str]]:
     atoms = st.sampled_from([*draw(st.lists(st.sampled_from(ATOMS), min_size=2, max_size=4)), "a", "#"])
     words = st.lists(atoms, min_size=1, max_size=3).map("".join)
     matchable = words.filter(lambda word: bool(normalise(word).replace("#", "").replace("@", "").strip()))
-    forms = st.lists(matchable, min_size=1, max_size=3).map(" ".join)
-    lists = draw(st.lists(st.lists(forms, min_size=1, max_size=3), min_size=1, max_size=4))
-    known = st.sampled_from([word for forms in lists for form in forms for word in form.split()] or ["a"])
+    phrases = st.builds(SearchTerm, st.lists(matchable, min_size=1, max_size=3).map(tuple), st.booleans())
+    few = st.lists(conditions(phrases), min_size=1, max_size=3)
+    lists = draw(st.lists(few, min_size=1, max_size=4))
+    excluding = draw(st.lists(st.integers(0, 3).map(lambda n: n == 0), min_size=len(lists), max_size=len(lists)))
+    forms = [[str(Query(c, excludes)) for c in own] for own, excludes in zip(lists, excluding, strict=True)]
+    used = [word for own in lists for condition in own for word in Query(condition).words]
+    known = st.sampled_from(used)
     pieces = st.tuples(known | known | atoms, st.sampled_from(GAPS)).map("".join)
     texts = draw(st.lists(st.lists(pieces, max_size=6).map("".join) | st.text(max_size=10), min_size=1, max_size=6))
-    return KeywordSet(tuple(Keyword(forms[0], tuple(forms)) for forms in lists)), texts
+    return KeywordSet(tuple(Keyword(own[0], tuple(own)) for own in forms)), texts
+
+
+def conditions(phrases: st.SearchStrategy[SearchTerm]) -> st.SearchStrategy[Condition]:
+    """Phrases most of the time; else groups of them, and of groups."""
+
+    def groups(parts: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
+        several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+        left_out = st.lists(parts, max_size=2).map(tuple)
+        return st.builds(All, several, left_out) | st.builds(Either, several)
+
+    return phrases | phrases | st.recursive(phrases, groups, max_leaves=5)
 
 
 @given(encounters(), st.booleans())
@@ -103,6 +127,8 @@ def encounters(draw: st.DrawFn) -> tuple[KeywordSet, list[str]]:
 @example((KeywordSet.of("b a"), ["a a b", "b, a"]), True)
 @example((KeywordSet.of("a b", "b a", "ab", "b"), ["ab a b", "a-b", "#a@b"]), False)
 @example((KeywordSet.of("👨", "👩"), ["👨\u200d👩"]), False)
+@example((KeywordSet.of("a -b", "b", "-a b c"), ["a", "a b", "b", "c b a"]), False)
+@example((KeywordSet.of('"a b" OR (c -(a OR b))', "c"), ["b a", "a-b", "c", "c a", "c b"]), False)
 def test_matching_equals_the_obvious_reference(encounter: tuple[KeywordSet, list[str]], adjacent: bool) -> None:
     keywords, texts = encounter
     found = Matcher(keywords, adjacent=adjacent).match_many(texts).lists()
@@ -173,6 +199,69 @@ def test_a_keyword_matches_as_a_streaming_filter_does(keyword: str, text: str, m
 )
 def test_an_adjacent_phrase_stands_side_by_side(text: str, matches: bool) -> None:
     assert Matcher(KeywordSet.of("computer virus"), adjacent=True).match(text) == ([0] if matches else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("my computer virus", True),
+        ("#computer-#virus", True),
+        ("virus, computer", False),
+        ("computer has virus", False),
+    ],
+)
+def test_a_phrase_in_quotes_stands_side_by_side(text: str, matches: bool) -> None:
+    assert Matcher(KeywordSet.of('"computer virus"')).match(text) == ([0] if matches else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("Apple iPhone", [0]),
+        ("apple, iOS", [0, 2]),
+        ("an apple", []),
+        ("apple ios jailbreak", [0]),
+        ("ios", [2]),
+        ("burn the pits", [1]),
+        ("ios burn pits apple PIE", [0, 1, 2]),
+        ("apple ios, apple-pie recipe", []),
+    ],
+)
+def test_a_list_of_queries_matches_as_people_read_it(text: str, columns: list[int]) -> None:
+    keywords = KeywordSet.of("apple AND (iphone OR ios)", "burn pits", "ios -jailbreak", "-pie recipe")
+    assert Matcher(keywords).match(text) == columns
+
+
+def test_a_list_of_exclusions_alone_matches_nothing() -> None:
+    assert Matcher(KeywordSet.of("-pie")).match_many(["pie", "apple"]).lists() == [[], []]
+
+
+def test_operators_join_any_order_even_where_phrases_stand_side_by_side() -> None:
+    matcher = Matcher(KeywordSet.of("computer AND virus", "computer virus"), adjacent=True)
+    assert matcher.match("a virus in my computer") == [0]
+
+
+def test_a_model_hides_the_words_that_a_query_asks_for() -> None:
+    words = Vocabulary.of({word: {word: 5} for word in ("apple", "ios", "pie", "cake")})
+    matcher = Matcher(KeywordSet.of("apple AND (ios OR #mac) -pie", "-cake"))
+    assert matcher.words_of(words).lists() == [[1, 2], []]
+
+
+@given(encounters())
+@settings(max_examples=50, deadline=None)
+def test_narrowing_a_keyword_tells_what_a_second_word_and_an_exclusion_leave(
+    encounter: tuple[KeywordSet, list[str]],
+) -> None:
+    keywords, texts = encounter
+    wanted = [k for k in keywords.included if len(k.forms) == 1]
+    assume(len(wanted) > 1)
+    keyword, words = wanted[0], KeywordSet(tuple(wanted[1:]))
+    rows, with_word = narrowed(keyword, words, cut(texts))
+    for word, own in zip(words, with_word.lists(), strict=True):
+        second, without = Keyword(f"({keyword}) AND ({word})"), Keyword(f"({keyword}) -({word})")
+        found = Matcher(KeywordSet((second, without))).match_many(texts)
+        assert own == found.rows[found.values == 0].tolist()
+        assert sorted(set(rows.tolist()) - set(own)) == found.rows[found.values == 1].tolist()
 
 
 def test_any_form_of_a_keyword_will_do() -> None:

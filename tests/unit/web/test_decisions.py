@@ -57,7 +57,7 @@ def waiting(browser: Browser) -> dict[str, Any]:
 
 def test_no_keyword_of_a_form_is_endless(browser: Browser) -> None:
     proposal = waiting(browser)
-    form = {"verdict": "edit", "keyword": "x" * 201}
+    form = {"verdict": "edit", "keyword": "x" * 501}
     assert browser.post(f"/monitors/health/proposals/{proposal['id']}/decide", form).status_code == 422
     assert waiting(browser)["state"] == "waiting"
 

@@ -35,13 +35,13 @@ def proposal(home: Path) -> str:
 def test_a_refused_decision_is_explained_where_it_was_made_and_nothing_typed_is_lost(
     browser: Browser, proposal: str
 ) -> None:
-    typed = {"verdict": "edit", "keyword": ["fever"], "note": "as <b>discussed</b>", "more": "x" * 300}
+    typed = {"verdict": "edit", "keyword": ["fever"], "note": "as <b>discussed</b>", "more": "x" * 600}
     page = browser.post(f"{proposal}/decide", typed)
     assert page.status_code == 422
     assert "Nothing was decided:" in page.text
-    assert "at most 200 characters" in page.text
+    assert "at most 500 characters" in page.text
     assert "as &lt;b&gt;discussed&lt;/b&gt;</textarea>" in page.text
-    assert f'value="{"x" * 300}"' in page.text
+    assert f'value="{"x" * 600}"' in page.text
     assert 'value="fever" checked' in page.text
     assert page.text.count(" checked>") == 1
     assert browser.get(f"/api/v1{proposal}").json()["state"] == "waiting"

@@ -19,7 +19,8 @@ def rules(
         str | None, typer.Argument(help="The step to this proposal's list; the active list if left out.")
     ] = None,
     platform: Annotated[
-        PlatformName | None, typer.Option(help="Platform whose rules to write; that of the source if left out.")
+        PlatformName | None,
+        typer.Option("--platform", "--for", help="Platform or tool whose rules to write; if left out, the source's."),
     ] = None,
     home: Home = HOME,
     output: OutputFormat = Format.json,

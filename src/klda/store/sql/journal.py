@@ -1,4 +1,4 @@
-"""What happened to a monitor and what is under way: the audit log, gaps of sources, trained models, and jobs."""
+"""The journal of a monitor: its audit log, gaps of sources, trained models, and jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from klda.store.sql.sql_tables import new_id
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """Who did what, to what, and when."""
+    """An entry of the audit log: the time, the person, the action and its subject."""
 
     at: datetime
     who: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -21,7 +20,7 @@ from klda.report.charts.proposed_list import frontier
 from klda.report.charts.theme import Spec
 from klda.store import Job, SavedProposal
 from klda.store.sql.journal import OPEN
-from klda.streams.platform_rules import PLATFORMS, Platform, Rules, platform_rules
+from klda.streams.platform_rules import NAMES, PLATFORMS, Platform, Rules, platform_rules
 from klda.types import Estimate
 from klda.web.actions import MOST_NOTE, PROPOSAL, Verdict, decide, the_choices, the_proposal, weighable
 from klda.web.forms import typed_keywords
@@ -137,6 +136,7 @@ def _page(
         "picture": _frontier(saved, choices.novelty) if choices else None,
         "model": next((m for m in monitor.records.journal.models() if m.id == saved.model), None),
         "rules": _rules(monitor, saved),
+        "platform_names": NAMES,
         "others": monitor.records.proposals.newest(8),
     }
     return render(request, "proposal.html", status=status, **{**content, **typed})
@@ -172,8 +172,7 @@ def _rules(monitor: Monitor, saved: SavedProposal) -> list[tuple[Platform, Rules
         except SettingError as error:
             found.append((platform, None, str(error)))
         else:
-            bodies = (json.dumps(body, ensure_ascii=False, indent=2) for body in made.requests)
-            found.append((platform, made, "\n".join(bodies)))
+            found.append((platform, made, made.text))
     return found
 
 
@@ -185,7 +184,8 @@ def _selected(
     examples = {reason.keyword.text: reason.examples for reason in proposal.reasons}
     reasons = proposal.reasons if found is None else found.reasons
     keywords = proposal.next_keywords if found is None else found.keywords
-    chosen = what_if(choices, keywords.texts) if choices and keywords and not keywords - choices.candidates else None
+    weighed = choices and keywords.included and not keywords.included - choices.candidates
+    chosen = what_if(choices, keywords.texts) if choices and weighed else None
     return {
         "monitor": monitor.name,
         "saved": saved,
@@ -222,7 +222,8 @@ def _candidates(saved: SavedProposal, choices: Choices | None) -> list[tuple[str
         key=lambda c: -float(choices.volume.mean[c]),
     )
     columns = [*(choices.candidates.index(k) for k in first if k in choices.candidates), *rest]
-    return [(choices.candidates[c].text, choices.volume.at(c)) for c in columns]
+    left_out = [(keyword.text, None) for keyword in first.exclusions]
+    return [*((choices.candidates[c].text, choices.volume.at(c)) for c in columns), *left_out]
 
 
 def _today(choices: Choices | None) -> Estimate | None:
