@@ -98,7 +98,7 @@ def test_what_is_no_post_is_refused_with_the_way_to_read_one(tmp_path):
             recommend(path, ["mask"], policy="counting")
         with pytest.raises(InputError, match=r"read it first: klda\.read_posts"):
             Corpus.from_posts(path, ["mask"])
-    with pytest.raises(InputError, match=r"posts hold str, not klda\.Post"):
+    with pytest.raises(InputError, match=r"the posts are str, not klda\.Post"):
         Corpus.from_posts(["my mask", "your mask"], ["mask"])
 
 
