@@ -14,8 +14,8 @@ from klda.advice.volume import collected, recent_spans
 from klda.arrays import Bools, Floats, Ints
 from klda.text.corpus import Corpus
 from klda.text.documents import Documents
+from klda.text.languages import stem_words
 from klda.text.matching import Matcher
-from klda.text.stemming import stem_words
 from klda.text.tokens import Pieces, Tokens, cut, tokens_of
 from klda.types import Keyword, KeywordSet
 

@@ -16,6 +16,7 @@ from itertools import zip_longest
 import numpy as np
 
 from klda.advice.word_counts import recency, tokens
+from klda.baselines.collocations import find_phrases
 from klda.baselines.incidence import words_in
 from klda.baselines.nouns import LONGEST, document_frequency, frequent_nouns, nouns_by
 from klda.baselines.places import PAPER_SOURCES, SIZE, SOURCES, Tagger
@@ -23,8 +24,7 @@ from klda.baselines.ranked import stems_of
 from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
 from klda.text.corpus import Corpus
-from klda.text.phrases import find_phrases
-from klda.text.stemming import stem_words
+from klda.text.languages import stem_words
 from klda.types import Keyword, KeywordSet, Progress, silent
 
 HALF_LIFE = 4.0

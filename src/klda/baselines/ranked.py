@@ -17,7 +17,7 @@ from klda.advice.situation import Situation
 from klda.arrays import Floats, Ints
 from klda.errors import DataError
 from klda.text.corpus import Corpus
-from klda.text.stemming import stem_words
+from klda.text.languages import stem_words
 from klda.text.tokens import tokenise
 from klda.types import Budget, Keyword, Progress, silent
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from klda.cli.progress import say
 from klda.posts.schema import PostTable
-from klda.text.languages import other_language, taken_as_written
-from klda.text.stemming import STEMMED
+from klda.text.languages import STEMMED, other_language, taken_as_written
 
 SAMPLE = 300
 """Posts that are looked at."""

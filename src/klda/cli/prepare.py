@@ -37,7 +37,7 @@ from klda.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from klda.posts.read_report import ReadReport
-    from klda.text.summary import CorpusSummary
+    from klda.text.shards import CorpusSummary
 
 
 def prepare(
@@ -77,8 +77,8 @@ def prepare(
         from klda.text.corpus import Corpus
         from klda.text.out_of_core import prepare as prepare_on_disk
         from klda.text.recipe import Recipe
+        from klda.text.shards import NO_CORPUS, in_all, summarise
         from klda.text.storage import is_corpus, save_corpus
-        from klda.text.summary import NOTHING, added, summarise
         from klda.text.text_settings import TextSettings
 
     check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
@@ -101,9 +101,9 @@ def prepare(
         with on_ray(address, workers), progress_bar(quiet) as progress:
             report, made = prepare_on_ray(files, reading, recipe, out, progress)
         if made is None:
-            _show(_plain(report, NOTHING), None, output)
+            _show(_plain(report, NO_CORPUS), None, output)
             raise no_posts(report, files)
-        _show(_plain(report, added([summarise(shard) for shard in made])), out, output)
+        _show(_plain(report, in_all([summarise(shard) for shard in made])), out, output)
         tell_language(made.shard(0).posts, language, filtered=only_language)
         return
     check_local(address)
@@ -119,10 +119,10 @@ def prepare(
                 summary, sample = summarise(corpus), corpus
             else:
                 shards = prepare_on_disk(posts, recipe, out, memory=limit, workers=workers, progress=progress)
-                summary, sample = added([summarise(shard) for shard in shards]), shards.shard(0)
+                summary, sample = in_all([summarise(shard) for shard in shards]), shards.shard(0)
     except DataError:
         # Not one line was usable: why is in the report, and it must not be lost with the error.
-        _show(_plain(posts.report, NOTHING), None, output)
+        _show(_plain(posts.report, NO_CORPUS), None, output)
         check_posts(posts.report, files)
         raise
     _show(_plain(posts.report, summary), out, output)

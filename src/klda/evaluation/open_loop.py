@@ -81,10 +81,10 @@ def open_loop_case(
     asked = _Asked(archive, viral or Viral(training=archive.corpus), int(generator.integers(2**31)))
     lists, positions, notes = _collected(asked, subject, first, test_window, history)
     exclusions = subject.keywords.exclusions
-    seen = archive.read(np.concatenate(positions), lists, first_window=first, every_window=True)
-    seen = seen.without_excluded(exclusions)
-    if not len(seen):
+    collected = np.concatenate(positions)
+    if not len(collected):
         raise DataError(f"subject {subject.name}: no post of the {weeks} windows carries one of its keywords")
+    seen = archive.read(collected, lists, first_window=first, every_window=True).without_excluded(exclusions)
     current = lists[-1].included
     try:
         recommended = asked.recommended(test_window - 1, lists[-1], positions[-1])

@@ -32,7 +32,7 @@ from klda.posts.schema import PostTable
 from klda.ray.cluster import own_error, task_map
 from klda.ray.input_files import SourceFile, grouped, on_this_machine
 from klda.text import storage
-from klda.text.merging import frequent_words, vocabulary_of, word_counts
+from klda.text.joining import frequent_words, vocabulary_of, word_counts
 from klda.text.out_of_core import MOST_TEXT, make_part, spilled
 from klda.text.recipe import Recipe
 from klda.text.shards import VOCABULARY, ShardedCorpus, assemble

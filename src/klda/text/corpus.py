@@ -17,7 +17,7 @@ from klda.errors import DataError, SettingError
 from klda.interactive import shown
 from klda.posts.schema import HasBatches, PostSink, PostTable, as_batches, microseconds, unread
 from klda.text.documents import Documents, Ints, Ragged, Words, concatenated, merged, offsets, time_order
-from klda.text.encoding import Numbers, documents_of, encode_all
+from klda.text.encoding import Numbers, count_forms, documents_of, encode_all, known_and_frequent
 from klda.text.matching import CHUNK, Matcher
 from klda.text.recipe import Recipe
 from klda.text.text_settings import TextSettings
@@ -26,8 +26,6 @@ from klda.text.vocabulary import Vocabulary
 from klda.text.windows import Windowing
 from klda.types import Keyword, KeywordSet, Post, Progress, Window, as_keywords, silent
 
-Forms = dict[str, dict[str, int]]
-"""How often each form of each stem occurs."""
 SHOWN = 8
 """Candidates that a notebook shows by name."""
 CHUNK_ROWS = 65_536
@@ -278,8 +276,8 @@ class Corpus:
             raise DataError(f"there are no posts to prepare{why}; check the files and the filters")
 
         table = sink.finish()
-        stems, found_forms = _stems(list(number), encoded, settings)
-        words = _vocabulary(found_forms, recipe)
+        stems, found_forms = count_forms(list(number), encoded, settings)
+        words = known_and_frequent(found_forms, recipe)
         word_of_form = np.fromiter(map(words.index, stems), dtype=np.int32, count=len(stems))
         time = table.column("time").cast(pa.int64()).to_numpy()
         windows, index = recipe.windowing.assign(time)
@@ -388,28 +386,3 @@ def _texts(posts: HasBatches | Iterable[Post], sink: PostSink) -> Iterator[pa.Ar
             waiting = []
     if waiting:
         yield pa.concat_arrays(waiting)
-
-
-def _stems(forms: list[str], encoded: list[Ragged], settings: TextSettings) -> tuple[list[str], Forms]:
-    """The stem of each form, and how often each form of each stem occurs."""
-    counts = np.zeros(len(forms), dtype=np.int64)
-    for chunk in encoded:
-        counts += np.bincount(chunk.values, minlength=len(forms))
-    stems = settings.stems(forms)
-    found: Forms = {}
-    for stem, form, count in zip(stems, forms, counts.tolist(), strict=True):
-        found.setdefault(stem, {})[form] = count
-    return stems, found
-
-
-def _vocabulary(found: Forms, recipe: Recipe) -> Vocabulary:
-    """The frequent words, the most frequent first; behind those that were known before, if any."""
-    known = recipe.vocabulary
-    if known is not None and not recipe.extend_vocabulary:
-        return known
-    totals = {stem: sum(forms.values()) for stem, forms in found.items()}
-    least = recipe.settings.min_count
-    frequent = [stem for stem, total in totals.items() if total >= least or (known and stem in known)]
-    frequent.sort(key=lambda stem: (-totals[stem], stem))
-    forms = {stem: found[stem] for stem in frequent}
-    return Vocabulary.of(forms, recipe.settings.language) if known is None else known.extend(forms)

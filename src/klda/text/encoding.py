@@ -12,10 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from klda.text.documents import Documents, Ints, Ragged, Words, distinct, offsets
+from klda.text.languages import segmented
 from klda.text.matching import Matcher
-from klda.text.segmentation import segmented
+from klda.text.recipe import Recipe
 from klda.text.text_settings import TextSettings
 from klda.text.tokens import cut, tokens_of
+from klda.text.vocabulary import Vocabulary
+
+Forms = dict[str, dict[str, int]]
+"""How often each form of each stem occurs."""
 
 
 class Numbers(dict[str, int]):
@@ -102,3 +107,28 @@ def documents_of(words: Iterable[Ragged], n_words: int, time: Ints, window: Word
         window,
         np.arange(len(time), dtype=np.int64),
     )
+
+
+def count_forms(forms: list[str], encoded: list[Ragged], settings: TextSettings) -> tuple[list[str], Forms]:
+    """The stem of each form, and how often each form of each stem occurs."""
+    counts = np.zeros(len(forms), dtype=np.int64)
+    for chunk in encoded:
+        counts += np.bincount(chunk.values, minlength=len(forms))
+    stems = settings.stems(forms)
+    found: Forms = {}
+    for stem, form, count in zip(stems, forms, counts.tolist(), strict=True):
+        found.setdefault(stem, {})[form] = count
+    return stems, found
+
+
+def known_and_frequent(found: Forms, recipe: Recipe) -> Vocabulary:
+    """The frequent words, the most frequent first; behind those that were known before, if any."""
+    known = recipe.vocabulary
+    if known is not None and not recipe.extend_vocabulary:
+        return known
+    totals = {stem: sum(forms.values()) for stem, forms in found.items()}
+    least = recipe.settings.min_count
+    frequent = [stem for stem, total in totals.items() if total >= least or (known and stem in known)]
+    frequent.sort(key=lambda stem: (-totals[stem], stem))
+    forms = {stem: found[stem] for stem in frequent}
+    return Vocabulary.of(forms, recipe.settings.language) if known is None else known.extend(forms)

@@ -1,16 +1,84 @@
-"""What is known of each language, and whether posts are in the one that was asked for."""
+"""What depends on the language of posts: stems, words of scripts without spaces, and which language posts are in."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 
+import polars as pl
+import Stemmer
+
+from klda.extras import require
 from klda.posts.language_detection import detect
+from klda.text.documents import Ragged
 from klda.text.general_frequency import is_listed
-from klda.text.segmentation import SEGMENTED
-from klda.text.stemming import STEMMED
 from klda.text.stopwords import STOP_WORDS
+from klda.text.tokens import Tokens, chained
+
+_NAMES = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
+    "et": "estonian", "eu": "basque", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian",
+    "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch",
+    "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian",
+    "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+STEMMED = {code: name for code, name in _NAMES.items() if name in Stemmer.algorithms()}
+"""Languages that have a stemmer here, by their two-letter code."""
+
+
+def stem_words(words: Sequence[str], language: str = "en") -> list[str]:
+    """The stem of each word; hashtags, mentions, emoji, abbreviations and languages without a stemmer stay whole.
+
+    >>> stem_words(["veterans", "veteran's", "#veterans", "👍", "u.s."])
+    ['veteran', 'veteran', '#veterans', '👍', 'u.s']
+    """
+    bare = [word.rstrip(".") or word for word in words]
+    name = STEMMED.get(language)
+    if name is None:
+        return bare
+    stemmer = Stemmer.Stemmer(name, 0)  # no cache: callers ask for distinct words
+    stems: list[str] = stemmer.stemWords(bare)
+    return [w if w[0] in "#@" or "." in w else s for w, s in zip(bare, stems, strict=True)]
+
+
+SEGMENTED = {"ja": "Japanese", "zh": "Chinese"}
+"""Languages whose text is cut into words, by their two-letter code."""
+_RUN = r"[\p{Han}\p{Hiragana}\p{Katakana}ー々]"
+
+
+def segmented(tokens: Tokens, language: str) -> Tokens:
+    """The same texts, with tokens in a script without spaces cut into words when the language is ja or zh.
+
+    Hashtags and mentions stay whole: people search for them as they are.
+    """
+    if language not in SEGMENTED:
+        return tokens
+    segment = segmenter(language)
+    runs = tokens.distinct.str.contains(_RUN) & ~tokens.distinct.str.contains("^[#@]|://")
+    number: dict[str, int] = {}
+    lists = [
+        [number.setdefault(word, len(number)) for word in (segment(token) if run else [token])]
+        for token, run in zip(tokens.distinct.to_list(), runs.to_list(), strict=True)
+    ]
+    return Tokens(pl.Series(list(number), dtype=pl.String), chained(tokens.texts, Ragged.of(lists)))
+
+
+@lru_cache(maxsize=2)
+def segmenter(language: str) -> Callable[[str], list[str]]:
+    """What cuts a run of Japanese (ja) or Chinese (zh) text into words."""
+    require("languages", f"cutting {SEGMENTED[language]} text into words")
+    if language == "zh":
+        import jieba
+
+        jieba.setLogLevel("ERROR")
+        tokenizer = jieba.Tokenizer()
+        return lambda text: [str(word) for word in tokenizer.lcut(text)]
+    import fugashi
+
+    tagger = fugashi.Tagger()
+    return lambda text: [str(word.surface) for word in tagger(text)]
+
 
 FEWEST_TEXTS = 20
 """Texts below which nothing is said of a language: a short text is easily taken for another one."""

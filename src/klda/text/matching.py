@@ -77,10 +77,11 @@ class Matcher:
         n_texts, n_columns, n_nodes = len(pieces.texts), len(self.keywords), len(self._columns)
         rows, uses = np.divmod(distinct(found.rows * (n_columns + n_nodes) + found.values)[0], n_columns + n_nodes)
         if self._levels:
-            is_part = uses >= n_columns
-            more_rows, more = self._through_gates(pieces, rows[is_part], uses[is_part] - n_columns)
-            rows, uses = np.concatenate([rows[~is_part], more_rows]), np.concatenate([uses[~is_part], more])
-            rows, uses = np.divmod(distinct(rows * n_columns + uses)[0], n_columns)
+            is_part, is_alone = uses >= n_columns, uses < n_columns
+            more = self._through_gates(pieces, rows[is_part] * n_nodes + uses[is_part] - n_columns)
+            known = rows[is_alone] * n_columns + uses[is_alone]
+            more = more[~_within(more, known)]
+            rows, uses = np.divmod(np.insert(known, np.searchsorted(known, more), more), n_columns)
         if self._excludes.any():
             refused = np.zeros(n_texts, dtype=np.bool_)
             refused[rows[self._excludes[uses]]] = True
@@ -88,19 +89,22 @@ class Matcher:
             rows, uses = rows[left], uses[left]
         return Ragged(offsets(np.bincount(rows, minlength=n_texts)), uses.astype(np.int32))
 
-    def _through_gates(self, pieces: Pieces, rows: Ints, words: Ints) -> tuple[Ints, Ints]:
-        """From (text, word) to (text, column), for the keywords whose condition has several words."""
+    def _through_gates(self, pieces: Pieces, met: Ints) -> Ints:
+        """From the words that texts have to the columns of keywords whose condition has several words.
+
+        A pair of a text and a node, or of a text and a column, is one number; all are distinct and ascending.
+        """
         n_nodes = len(self._columns)
-        met = rows * n_nodes + words  # a number for each pair of a text and a node, ascending
         gates = met[:0]
         for level in self._levels:
-            pairs = distinct(_through(met, level.triggers(met)))[0]
-            pairs = pairs[level.is_met(pairs, met)]
+            triggers, others = level.triggers(met)
+            pairs = distinct(_through(met, triggers))[0]
+            pairs = pairs[level.is_met(pairs, met, others)]
             pairs = pairs[level.is_in_order(pairs, pieces)]
             gates = np.concatenate([gates, pairs])
             met = np.sort(np.concatenate([met, pairs])) if level is not self._levels[-1] else met
         columns = self._columns.take(gates % n_nodes)
-        return np.repeat(gates // n_nodes, columns.lengths), columns.values.astype(np.int64)
+        return distinct(np.repeat(gates // n_nodes, columns.lengths) * len(self.keywords) + columns.values)[0]
 
     def words_of(self, vocabulary: Vocabulary) -> Ragged:
         """The vocabulary's words that each keyword asks for: those with a surface form in which one of them occurs.
@@ -161,36 +165,43 @@ class _Level:
     without: Ragged  # (nodes,)
     ordered: dict[int, tuple[str, ...]]
     """The words of gates whose words also have to stand side by side."""
+    is_ordered: NDArray[np.bool_]  # (nodes,)  whether a gate is among them
 
-    def triggers(self, met: Ints) -> Ragged:
-        """For each node the gates that are looked at when a text has it: of each gate, those of its rarest clause."""
+    def triggers(self, met: Ints) -> tuple[Ragged, Ragged]:
+        """For each node the gates that are looked at when a text has it, and for each gate the clauses left to check.
+
+        Of each gate, only texts with a node of its rarest clause are looked at.
+        """
         n_nodes = len(self.clauses)
         often = sums(np.bincount(met % n_nodes, minlength=n_nodes)[self.nodes.values], self.nodes.indptr)
         gates, clauses = self.clauses.rows, self.clauses.values
         order = np.lexsort((often[clauses], gates))
-        rarest = order[np.diff(gates[order], prepend=-1) > 0]
+        is_rarest = np.diff(gates[order], prepend=-1) > 0
+        rarest, rest = order[is_rarest], order[~is_rarest]
         chosen = self.nodes.take(clauses[rarest].astype(np.int64))
-        return _grouped(chosen.values, gates[rarest][chosen.rows], n_nodes, n_nodes)
+        triggers = _grouped(chosen.values, gates[rarest][chosen.rows], n_nodes, n_nodes)
+        return triggers, _grouped(gates[rest], clauses[rest], n_nodes, len(self.nodes))
 
-    def is_met(self, pairs: Ints, met: Ints) -> NDArray[np.bool_]:
-        """Whether each text meets its gate, where order does not matter."""
+    def is_met(self, pairs: Ints, met: Ints, others: Ragged) -> NDArray[np.bool_]:
+        """Whether each text meets the other clauses of its gate, and has nothing that the gate leaves out."""
         rows, gates = np.divmod(pairs, len(self.clauses))
-        clauses = self.clauses.take(gates)
-        each = self._has_one(met, rows[clauses.rows], self.nodes.take(clauses.values.astype(np.int64)))
-        missing = np.bincount(clauses.rows[~each], minlength=len(pairs))
+        clauses = others.take(gates)
+        of_pair = clauses.rows
+        each = self._has_one(met, rows[of_pair], self.nodes.take(clauses.values.astype(np.int64)))
+        missing = np.bincount(of_pair[~each], minlength=len(pairs))
         return np.asarray((missing == 0) & ~self._has_one(met, rows, self.without.take(gates)))
 
     def _has_one(self, met: Ints, rows: Ints, lists: Ragged) -> NDArray[np.bool_]:
         """Whether each text has a node of its list."""
-        wanted = rows[lists.rows] * len(self.clauses) + lists.values
-        has = met[np.minimum(np.searchsorted(met, wanted), len(met) - 1)] == wanted if len(met) else wanted < 0
-        return np.asarray(np.bincount(lists.rows[has], minlength=len(lists)) > 0)
+        of_list = lists.rows
+        has = _within(rows[of_list] * len(self.clauses) + lists.values, met)
+        return np.asarray(np.bincount(of_list[has], minlength=len(lists)) > 0)
 
     def is_in_order(self, pairs: Ints, pieces: Pieces) -> NDArray[np.bool_]:
         """Whether the words of each gate stand side by side in the text, where they have to."""
         rows, gates = np.divmod(pairs, len(self.clauses))
         found = np.ones(len(pairs), dtype=np.bool_)
-        for at in np.flatnonzero(np.isin(gates, list(self.ordered))).tolist():
+        for at in np.flatnonzero(self.is_ordered[gates]).tolist():
             found[at] = side_by_side(self.ordered[int(gates[at])], pieces.text(int(rows[at])))
         return found
 
@@ -262,7 +273,7 @@ class _Gates:
             nodes = _edges([(i, n) for i, (_, clause) in enumerate(clauses) for n in clause], len(clauses), n_nodes)
             without = _edges([(node, part) for node, gate in gates for part in gate.without], n_nodes, n_nodes)
             ordered = {node % n_nodes: gate.in_order for node, gate in gates if gate.in_order}
-            levels.append(_Level(of_gate, nodes, without, ordered))
+            levels.append(_Level(of_gate, nodes, without, ordered, np.isin(np.arange(n_nodes), list(ordered))))
         return levels
 
 
@@ -278,6 +289,13 @@ def _through(met: Ints, edges: Ragged) -> Ints:
     met = met[leads[met % n_nodes]]
     lists = edges.take(met % n_nodes)
     return np.asarray(np.repeat(met - met % n_nodes, lists.lengths) + lists.values, dtype=np.int64)
+
+
+def _within(numbers: Ints, known: Ints) -> NDArray[np.bool_]:
+    """Whether each number is among the known ones, which ascend."""
+    if not len(known):
+        return np.zeros(len(numbers), dtype=np.bool_)
+    return np.asarray(known[np.minimum(np.searchsorted(known, numbers), len(known) - 1)] == numbers)
 
 
 def _grouped(rows: NDArray[Any], values: NDArray[Any], n_rows: int, n_values: int) -> Ragged:

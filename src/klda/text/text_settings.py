@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from klda.errors import SettingError
-from klda.text.stemming import stem_words
+from klda.text.languages import stem_words
 from klda.text.stopwords import STOP_WORDS
 from klda.text.tokens import is_word
 

@@ -14,10 +14,10 @@ from klda.errors import DataError, SettingError
 from klda.posts.schema import PostSink, to_batch
 from klda.text import corpus as corpus_module
 from klda.text.corpus import Corpus
+from klda.text.languages import stem_words
 from klda.text.matching import Matcher
-from klda.text.stemming import stem_words
+from klda.text.shards import summarise
 from klda.text.stopwords import STOP_WORDS
-from klda.text.summary import summarise
 from klda.text.text_settings import TextSettings
 from klda.text.tokens import tokenise
 from klda.types import Keyword, KeywordSet, Post

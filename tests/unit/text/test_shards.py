@@ -17,7 +17,7 @@ from klda.errors import DataError, FormatError, SettingError
 from klda.text import shards, storage
 from klda.text.corpus import Corpus, every
 from klda.text.documents import Words
-from klda.text.merging import merged_vocabulary, vocabulary_of, word_counts
+from klda.text.joining import merged_vocabulary, vocabulary_of, word_counts
 from klda.text.recipe import Recipe
 from klda.text.shards import ShardedCorpus, assemble, load_corpus, local_shard, n_documents
 from klda.text.storage import save_corpus

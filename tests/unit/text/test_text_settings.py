@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from klda.errors import SettingError
-from klda.text.stemming import STEMMED, stem_words
+from klda.text.languages import STEMMED, stem_words
 from klda.text.stopwords import STOP_WORDS
 from klda.text.text_settings import TextSettings
 from klda.text.tokens import normalise

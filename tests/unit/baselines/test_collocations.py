@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from klda.baselines.collocations import find_phrases
 from klda.errors import SettingError
-from klda.text.phrases import find_phrases
 
 WORDS = ["computer", "virus", "found", "flu", "#tag", "the"]
 
@@ -37,7 +37,7 @@ def test_the_tightest_come_first_and_are_keywords() -> None:
 def test_texts_beyond_one_chunk_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["flu season", "a flu", "computer virus", "season", "flu season"] * 3
     whole = find_phrases(texts, min_count=2)
-    monkeypatch.setattr("klda.text.phrases._CHUNK", 2)
+    monkeypatch.setattr("klda.baselines.collocations._CHUNK", 2)
     assert find_phrases(texts, min_count=2) == whole
 
 
