@@ -55,7 +55,12 @@ def study(
         ),
     ] = None,
     study: Annotated[
-        StudyName | None, typer.Option(help="One study instead: tables if left out.", show_default=False)
+        StudyName | None,
+        typer.Option(
+            help="One study instead of all: tables (1, 2, 3, 5, 6; the default), perplexity (Table 4), or divergence "
+            "(whether the choice of a divergence matters).",
+            show_default=False,
+        ),
     ] = None,
     split: o.Split = None,
     policies: Annotated[
@@ -71,7 +76,13 @@ def study(
     weeks: o.Weeks = 10,
     test_weeks: o.TestWeeks = "1",
     top: o.ListSizes = "2,3",
-    history: Annotated[HistoryName, typer.Option(help="What collected the history.")] = HistoryName.viral,
+    history: Annotated[
+        HistoryName,
+        typer.Option(
+            help="Lists of earlier weeks: viral changes them weekly, as the paper does; static keeps the first; full "
+            "shows every post of a candidate."
+        ),
+    ] = HistoryName.viral,
     candidates: o.CaseSize = 45,
     training: o.TrainingPosts = None,
     window: o.WindowLength = "7d",

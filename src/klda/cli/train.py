@@ -125,8 +125,8 @@ def train(
         print_table(f"Model in {model}", ("what", "value"), rows)
         if not estimator.has_learnt_:
             say(
-                f"Note: training made predictions of held-out posts worse, so the model is as it was before training; "
-                f"{n_documents:,} posts are too few to learn topics"
+                "Note: training did not improve predictions of held-out posts, so the model is as it began; "
+                f"{n_documents:,} posts are too few to learn topics from"
             )
         elif estimator.topics_alike_:
             say(f"Note: {TOPICS_ALIKE}")
