@@ -111,13 +111,17 @@ def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
     start = padded.find(word)
     while start >= 0:
         stop = start + len(word)
-        before, first, last, after = (
-            np.array(_kind(padded[i]), dtype=np.uint8) for i in (start - 1, start, stop - 1, stop)
-        )
+        before, first, last, after = (_kind(padded[i]) for i in (start - 1, start, stop - 1, stop))
         letters = len(padded[:start]) - len(padded[:start].rstrip(_FLAG_LETTERS)) if word[0] in _FLAG_LETTERS else 0
-        if _parted(before, first) and _parted(last, after & ~np.uint8(_SIGIL)) and letters % 2 == 0:
+        if _is_parted(before, first) and _is_parted(last, after & ~_SIGIL) and letters % 2 == 0:
             yield start - 1, stop - 1
         start = padded.find(word, start + 1)
+
+
+def _is_parted(before: int, after: int) -> bool:
+    """The same as `_parted`, of one place."""
+    in_word = before & _WORD and after & (_WORD | _SIGIL)
+    return not (in_word or after & (_EXTENDS | _JOINS) or before & _JOINS)
 
 
 def _parted(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
