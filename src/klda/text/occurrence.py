@@ -1,8 +1,8 @@
 """Where words occur in strings: as whole words, between two boundaries.
 
-Most strings are ASCII, and most words are runs of letters, digits and underscores, with a sigil at most; there a word
-occurs exactly where such a run equals it, which a hash table answers. Everything else (punctuation inside a word,
-accents, emoji, scripts without spaces) an Aho-Corasick automaton finds, and it stays when its edges are boundaries.
+Most strings are ASCII. Most words are runs of letters, digits and underscores, perhaps after a sigil. There a word
+occurs exactly where a run equals it, and a hash table finds it. An Aho-Corasick automaton finds all other words
+(punctuation inside a word, accents, emoji, scripts without spaces); a hit counts if both its edges are boundaries.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class WordFinder:
         """The numbers of the words that occur in each string; a word that occurs twice may be listed twice."""
         ascii_ = ~strings.str.contains(r"[^\x00-\x7F]")
         easy, hard = ascii_.arg_true().to_numpy(), (~ascii_).arg_true().to_numpy()
-        if self._odd_words:  # strings that look as if they had one are worth a scan
+        if self._odd_words:  # scan only strings that contain one
             hard = np.concatenate([hard, easy[strings.gather(easy).str.contains_any(self._odd_words).to_numpy()]])
         found = [
             (easy, self._look_up(strings.gather(easy), _RUN)),
@@ -131,7 +131,7 @@ def _parted(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.b
 
 
 def _place_in_run(inside: NDArray[np.bool_]) -> Ints:
-    """How many places before each one, without a gap, are inside too.
+    """The length of the run of inside places that ends just before each place.
 
     >>> _place_in_run(np.array([False, True, True, False, True])).tolist()
     [0, 0, 1, 0, 0]
@@ -149,7 +149,7 @@ def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=65_536)
 def _kind(character: str) -> int:
-    """How a character ties itself to its neighbours."""
+    """How a character joins its neighbours, as flags."""
     if character in "\u200c\u200d":
         return _JOINS
     if character in "#@":
