@@ -29,9 +29,9 @@ from klda.cli.inputs import Reading
 from klda.cli.progress import progress_bar
 from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
+from klda.evaluation.backtest_summary import closed_summary
 from klda.evaluation.parallel import process_map
 from klda.evaluation.subjects import Subject
-from klda.evaluation.summary import closed_summary
 from klda.posts.reader import read_posts
 from klda.text.corpus import Corpus
 from klda.text.text_settings import TextSettings

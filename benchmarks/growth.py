@@ -16,7 +16,7 @@ import torch
 
 from klda.model.data import TrainingData
 from klda.model.initialise import first_parameters
-from klda.model.settings import ModelSettings
+from klda.model.model_settings import ModelSettings
 from klda.model.trainer import TRAINING, Split, Trainer
 from klda.text.documents import Ragged, offsets
 

@@ -33,11 +33,11 @@ from klda.cli.progress import progress_bar
 from klda.errors import KldaError
 from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, check_length, run, tasks
+from klda.evaluation.backtest_summary import closed_summary, labelled_summary, open_summary
 from klda.evaluation.closed_loop import volume_cap
 from klda.evaluation.open_loop import History
 from klda.evaluation.parallel import Map, process_pool
 from klda.evaluation.subjects import Subject, check_labels, load_subjects
-from klda.evaluation.summary import closed_summary, labelled_summary, open_summary
 
 Plain = dict[str, Any]
 Part = Callable[[], Plain]

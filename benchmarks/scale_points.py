@@ -25,7 +25,7 @@ from klda.arrays import Floats, Ints
 from klda.evaluation.parallel import one_thread
 from klda.model.data import training_data
 from klda.model.initialise import first_parameters
-from klda.model.settings import ModelSettings
+from klda.model.model_settings import ModelSettings
 from klda.model.trainer import TRAINING, Trainer, split
 from klda.policies.recommend import recommend
 from klda.posts import read_posts

@@ -15,7 +15,7 @@ from torch import Tensor
 from klda.evaluation.parallel import one_thread
 from klda.model.data import recency_weights, training_data
 from klda.model.initialise import first_parameters
-from klda.model.settings import ModelSettings
+from klda.model.model_settings import ModelSettings
 from klda.model.trainer import TRAINING, Trainer, own_stretch, split
 from klda.ray.cluster import connected
 from klda.ray.training import Together

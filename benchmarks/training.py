@@ -33,8 +33,8 @@ from benchmarks.reference import E_STEPS, E_TOLERANCE, Documents, Reference
 from klda.model.data import TrainingData
 from klda.model.generate import blended_topics, generate
 from klda.model.initialise import first_parameters
+from klda.model.model_settings import ModelSettings
 from klda.model.scores import completion, completion_targets, held_out_bound
-from klda.model.settings import ModelSettings
 from klda.model.trainer import TRAINING, Split, Trainer
 from klda.text.documents import Ragged
 

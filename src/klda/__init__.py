@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from klda.advice.policy import Policy
     from klda.advice.proposal import Proposal, read_proposal, write_proposal
     from klda.advice.situation import Situation
-    from klda.baselines.lists import fitting
+    from klda.baselines.ranked import fitting
     from klda.evaluation.comparison import Backtest, backtest
     from klda.evaluation.subjects import Subject
     from klda.model.klda import KLDA
@@ -69,7 +69,7 @@ _HOME = {
     "World": "klda.simulation",
     "assemble": "klda.advice.assemble",
     "backtest": "klda.evaluation.comparison",
-    "fitting": "klda.baselines.lists",
+    "fitting": "klda.baselines.ranked",
     "list_policies": "klda.policies.registry:policies",
     "load_corpus": "klda.text.shards",
     "platform_rules": "klda.streams.platform_rules",

@@ -66,7 +66,7 @@ def shown(book: dict[str, Any]) -> str:
 
 @pytest.mark.slow
 def test_the_notebooks_run_and_show_what_they_promise(executed: dict[str, dict[str, Any]]) -> None:
-    assert set(executed) == {"first_advice", "topic_model", "compare_policies"}
+    assert set(executed) == {"first_advice", "topic_model", "compare_policies", "the_paper"}
     advice, topics, policies = (shown(executed[name]) for name in ("first_advice", "topic_model", "compare_policies"))
     assert "redlung" in advice
     assert "<table>" in advice
@@ -74,6 +74,9 @@ def test_the_notebooks_run_and_show_what_they_promise(executed: dict[str, dict[s
     assert "infect" in topics
     assert "klda's next lists had" in policies
     assert "Closed loop, mean over subjects and windows" in policies
+    paper = shown(executed["the_paper"])
+    assert "sum over 15 sets    1.000000" in paper
+    assert "Proposal of klda-paper" in paper
 
 
 @pytest.mark.slow

@@ -233,7 +233,7 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
     lost = lost_words(now, then, choices.threshold) if len(dropped) else dropped  # added words take nothing away
     said = explained(choices.findings, choices.scores, choices.limits, columns[np.isin(columns, choices.current)])
     weighed = with_words(choices, dict(enumerate(choices.findings)))
-    doubted = [c for c in columns.tolist() if c not in choices.current and said[c].code == "not_added"]
+    doubted = [c for c in columns.tolist() if c not in choices.current and said[c].code in ("not_added", "too_loud")]
     return Outlook(
         keywords=choices.keywords(columns) | given.exclusions,
         expected_posts=choices.expected_posts(columns),

@@ -12,6 +12,7 @@ from klda.advice.constants import (
     LARGEST_RISE,
     LEAST_KEPT,
     LEAST_RELEVANCE,
+    LOUDNESS,
     OFF_SUBJECT_PRICE,
     ROOM,
     SWAP,
@@ -115,7 +116,7 @@ class Scores:
         added = self.union.added(chosen)
         new = self.new(added) if self.outside_known else self.union.expected
         value = worth(self.chance, new, self.rise, novelty)
-        may = (self.chance >= LEAST_RELEVANCE) & (value > 0) & (new > 0)
+        may = (self.chance >= self.needed(new)) & (value > 0) & (new > 0)
         may[np.union1d(self.current, chosen)] = False
         may &= limits.room(chosen, self.union.posts(chosen), added)
         may[list(self._covered(chosen))] = False
@@ -136,9 +137,20 @@ class Scores:
             chosen = np.append(rest, best[0])
         return chosen
 
+    def needed(self, new: Floats) -> Floats:
+        """The chance that a word needs to be added, from the new posts of each (Q,). # (Q,)
+
+        The odds grow with the posts that a word newly brings for each post of the list, up to one: a wrong word with as
+        many posts as the list drowns it.
+        """
+        today = max(self.union.posts(self.current), 1.0)
+        loud = np.minimum(new / today, 1.0) if self.outside_known else np.zeros(len(new))
+        odds = LEAST_RELEVANCE / (1 - LEAST_RELEVANCE) * (1 + LOUDNESS * loud)
+        return np.asarray(odds / (1 + odds))
+
     def below(self) -> Bools:
         """Which words do not belong on a list: current ones are held to less, because people chose them. # (Q,)"""
-        least = np.full(len(self.chance), LEAST_RELEVANCE)
+        least = self.needed(self.new(self.union.added(self.current)))
         least[self.current] = LEAST_KEPT if self.outside_known else 0.0
         least[np.union1d(self._silent(), self.unsure)] = 0.0
         return np.asarray(self.chance < least)

@@ -130,7 +130,7 @@ def one_thread() -> Iterator[None]:
 
 def trained_somehow(train: Callable[[float], KLDA], step: float) -> KLDA:
     """What `train` gives for a step, or a smaller one. Says in plain words if training is impossible."""
-    from klda.model.restarts import with_smaller_steps  # brings torch
+    from klda.model.runs import with_smaller_steps  # brings torch
 
     try:
         return with_smaller_steps(train, step)

@@ -30,6 +30,7 @@ SENTENCES = {
     "off": "Only {chance:.0%} likely on the subject; {beside:.0%} of its posts mention your other keywords",
     "no_posts": "No known post has it",
     "not_added": "Not added: only {chance:.0%} likely on the subject",
+    "too_loud": "Not added: {chance:.0%} likely on the subject is too unsure for so many new posts",
     "nothing_new": "Not added: your list already brings its posts",
     "no_room": "Not added: over the budget ({room})",
     "dropped_room": "Dropped to keep within the budget ({room})",

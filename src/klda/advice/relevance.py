@@ -146,7 +146,8 @@ def company_of(terms: Terms, chance: Floats, outside_known: bool) -> Floats:
     """The log ratio of likely posts among those that each term newly brings, to the usual share. # (T,)
 
     `chance` (T,) is what a first look gives each term. A post is likely if one of its likely words belongs; the term
-    itself and the list do not count. Where no post without the list is known, all posts of a term count as new.
+    itself and the list do not count. Where no post without the list is known, all posts of a term count as new. Of a
+    keyword the posts count that no other keyword brings: they are what its trial on the list showed.
     """
     n = terms.n_current
     listed = np.asarray(terms.posts[:, :n].sum(axis=1)).ravel()  # (D,) keywords of the list in each post
@@ -164,10 +165,13 @@ def company_of(terms: Terms, chance: Floats, outside_known: bool) -> Floats:
     for i, column in enumerate(likely.tolist()):
         rows = having.indices[having.indptr[i] : having.indptr[i + 1]]
         hits[column] = (new[rows] * -np.expm1(doubts[rows] - doubt[i])).sum()
-    if outside_known:  # a keyword brings the posts that no other keyword does
-        alone = (listed == 1).astype(np.float64)
-        hits[:n] = np.asarray(terms.posts[:, :n].T @ (alone * belongs)).ravel()
-        posts[:n] = np.asarray(terms.posts[:, :n].T @ alone).ravel()
+    # of a keyword those count that no other keyword brings: they are what a trial of it on the list shows
+    alone = (listed == 1).astype(np.float64)
+    listed_terms = terms.posts[:, :n]
+    tried = np.asarray(listed_terms.T @ alone).ravel()  # (n,)
+    shown = (tried > 0) | outside_known
+    hits[:n] = np.where(shown, np.asarray(listed_terms.T @ (alone * belongs)).ravel(), hits[:n])
+    posts[:n] = np.where(shown, tried, posts[:n])
     # one post in a thousand belongs whatever its words: where none is likely, all keep usual company
     usual = float((new * belongs).sum() / max(new.sum(), 1.0)) + 1e-3
     # two usual posts stand in, so that a single post does not decide

@@ -63,7 +63,7 @@ def explained(findings: Sequence[Finding], scores: Scores, limits: Limits, chose
         elif not scores.union.expected[column]:
             code = "no_posts"
         elif off[column]:
-            code = "off" if dropped else "not_added"
+            code = "off" if dropped else "not_added" if scores.chance[column] < LEAST_RELEVANCE else "too_loud"
         elif why is not None:
             code, facts = "dropped_room" if dropped else "no_room", {"room": why}
         else:

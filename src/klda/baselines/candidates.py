@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 
 import numpy as np
@@ -19,11 +20,11 @@ from klda.baselines.collocations import find_phrases
 from klda.baselines.incidence import words_in
 from klda.baselines.nouns import LONGEST, document_frequency, frequent_nouns, nouns_by
 from klda.baselines.places import PAPER_SOURCES, SIZE, SOURCES, Tagger
+from klda.baselines.ranked import stems_of
 from klda.baselines.viral import Viral
 from klda.errors import DataError, SettingError
 from klda.text.corpus import Corpus
 from klda.text.languages import stem_words
-from klda.text.tokens import tokenise
 from klda.types import Keyword, KeywordSet, Progress, silent
 
 HALF_LIFE = 4.0
@@ -49,7 +50,7 @@ def assemble_candidates(
     *,
     sources: Sequence[str] = PAPER_SOURCES,
     size: int = SIZE,
-    viral: Viral | None = None,
+    viral: Viral | Sequence[Keyword] | None = None,
     sample: Corpus | None = None,
     tagger: Tagger = "pattern",
     generator: np.random.Generator,
@@ -58,8 +59,9 @@ def assemble_candidates(
     """The candidates for the window after the history's last: at most `size`, each stem once.
 
     A keyword of the list keeps the form in which it was typed; one found in the data carries the surface forms of its
-    stem. After the words of earlier lists, the sources take turns until the size is reached. `viral` is left out when
-    nothing is known about reposts, with a note where it was asked for: given, or picked out of the usual sources.
+    stem. After the words of earlier lists, the sources take turns until the size is reached. `viral` is the policy, or
+    what it recommends where that is known. It is left out when nothing is known about reposts, with a note where it was
+    asked for: given, or picked out of the usual sources.
     """
     unknown = set(sources) - set(SOURCES)
     if unknown:
@@ -73,9 +75,12 @@ def assemble_candidates(
     notes: list[str] = []
     for done, source in enumerate(sources):
         progress("candidates", done, len(sources))
-        if source == "viral":
+        if source == "viral" and isinstance(viral, Sequence):
+            found[source] = viral
+        elif source == "viral":
+            policy = viral if isinstance(viral, Viral) else Viral(tagger=tagger)
             try:
-                found[source] = (viral or Viral(tagger=tagger)).recommended(subject, current, generator=generator)
+                found[source] = policy.recommended(subject, current, generator=generator)
             except DataError as error:
                 if viral is not None or not set(PAPER_SOURCES) <= set(sources):
                     notes.append(f"candidates of `viral` are left out: {error}")
@@ -99,12 +104,7 @@ def _union(
     corpus: Corpus,
     notes: tuple[str, ...],
 ) -> Candidates:
-    def key(keyword: Keyword) -> tuple[str, ...]:
-        """The stems of its words: `#jobs` is matched by `job` too, so they are one candidate."""
-        return tuple(
-            stem_words([word.lstrip("#") or word for word in tokenise(keyword.text)], corpus.vocabulary.language)
-        )
-
+    key = partial(stems_of, language=corpus.vocabulary.language)
     known = {key(keyword) for keyword in current}  # a typed list may hold two forms of one stem: both stay
     chosen = [(keyword, "current") for keyword in current]
     turns: Iterator[tuple[str, Keyword]] = (
@@ -127,7 +127,7 @@ def _union(
 
 
 def _frequent(subject: Corpus, limit: int, tagger: Tagger) -> list[Keyword]:
-    return frequent_nouns(subject.window(-1), limit, tagger)
+    return frequent_nouns(subject, limit, tagger)
 
 
 def _hashtags(subject: Corpus, limit: int, _: Tagger) -> list[Keyword]:

@@ -19,6 +19,8 @@ from klda.types import Keyword
 
 Tagged = list[tuple[str, str]]
 """Tokens with their part of speech, in the tags of the Penn Treebank."""
+AT_ONCE = 3
+"""Words looked at together for each noun wanted: about half of the frequent words are nouns."""
 LONGEST = 100
 """Characters of a word that may be proposed; longer runs of letters are noise, and no platform takes them."""
 
@@ -31,13 +33,19 @@ def frequent_nouns(corpus: Corpus, limit: int, tagger: Tagger = "pattern") -> li
 def nouns_by(score: NDArray[Any], corpus: Corpus, limit: int, tagger: Tagger = "pattern") -> list[Keyword]:
     """The nouns of highest score (V,) above 0, as keywords; numbers, tags and names of accounts are no nouns.
 
-    Three times as many words as wanted are looked at, for about half are nouns.
+    Words are looked at from the highest score on, until as many nouns as wanted are found.
     """
     words = corpus.vocabulary.words
     plain = np.array([1 < len(word) <= LONGEST and word.replace("-", "").isalpha() for word in words])
-    order = np.argsort(-np.where(plain, score, 0), kind="stable")[: 3 * limit]
-    order = order[score[order] > 0]
-    return [corpus.vocabulary.keyword(int(word)) for word in order[nouns(corpus, order, tagger=tagger)]][:limit]
+    order = np.argsort(-np.where(plain, score, 0), kind="stable")
+    order = order[np.where(plain, score, 0)[order] > 0]
+    found: list[Keyword] = []
+    for start in range(0, len(order), AT_ONCE * limit):
+        some = order[start : start + AT_ONCE * limit]
+        found += [corpus.vocabulary.keyword(int(word)) for word in some[nouns(corpus, some, tagger=tagger)]]
+        if len(found) >= limit:
+            break
+    return found[:limit]
 
 
 def document_frequency(corpus: Corpus) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from klda.advice.evidence import Evidence
 from klda.advice.explanation import Finding
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
-from klda.baselines.lists import fitting
+from klda.baselines.ranked import fitting
 from klda.types import Progress, silent
 
 

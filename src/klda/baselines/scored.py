@@ -18,7 +18,7 @@ from klda.advice.situation import Situation
 from klda.advice.word_counts import keyword_tokens, word_counts
 from klda.arrays import Bools, Floats, Ints
 from klda.baselines.algorithm2 import Extensions, extend, extend_scored
-from klda.baselines.lists import fitting
+from klda.baselines.ranked import fitting
 from klda.baselines.uncertainty import forecast_measurement, measured_smoothing
 from klda.text.corpus import Corpus
 from klda.types import Budget, Estimate, Progress, silent
@@ -34,10 +34,12 @@ def explain(
     distances: Floats | None = None,
     *,
     divergence: str = "kl",
+    threshold: float | None = None,
     generator: np.random.Generator,
 ) -> dict[int, Finding]:
     """The finding on every candidate, measured against the current keyword nearest to it."""
-    threshold = high_frequency_threshold(words)
+    if threshold is None:
+        threshold = high_frequency_threshold(words)
     expected = forecast_measurement(evidence, divergence=divergence, generator=generator)
     findings = {}
     seen = np.isin(extensions.current, evidence.history.observed.values)  # (n,)
@@ -150,6 +152,7 @@ def proposal_by_extensions(
     top: int,
     *,
     divergence: str,
+    threshold: float | None = None,
     generator: np.random.Generator,
 ) -> Proposal:
     """The proposal of Algorithm 2: the first `top` extensions of each current keyword, as many as fit the budget."""
@@ -160,7 +163,7 @@ def proposal_by_extensions(
         chosen=fitting(evidence, budget, best if len(best) else evidence.current),
         ranked=ranking(found),
         per_keyword=extension_lists(evidence, found, top),
-        findings=explain(evidence, words, found, divergence=divergence, generator=generator),
+        findings=explain(evidence, words, found, divergence=divergence, threshold=threshold, generator=generator),
         notes=["No candidate qualifies to extend a current keyword, so the list stays."] if found.fell_back else [],
     )
     return replace(proposal, together=found.chance is not None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +17,18 @@ from klda.advice.explanation import Finding
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
 from klda.advice.word_counts import word_counts
-from klda.baselines.lists import fitting
 from klda.baselines.nouns import nouns_by
 from klda.baselines.places import Tagger
+from klda.baselines.ranked import columns_by_stem, fitting
 from klda.baselines.virality import Virality
 from klda.text.corpus import Corpus
 from klda.text.matching import Matcher
 from klda.text.shards import load_corpus
 from klda.types import Keyword, KeywordSet, Progress, silent
+
+NOTHING_RECOMMENDED = "no noun of the posts expected to go viral stays within one topic: the list stays"
+MOST_LEARNT = 16
+"""Classifiers that are kept: more than a case of ten weeks asks for."""
 
 
 @dataclass
@@ -52,10 +59,16 @@ class Viral:
         evidence = Evidence.of(situation)
         found = self.recommended(evidence.history, situation.current, generator=generator)
         progress("viral", 1, 1)
-        ranked = evidence.columns(found)
-        notes = (
-            [] if len(ranked) else ["no noun of the posts expected to go viral stays within one topic: the list stays"]
-        )
+        return self.proposal(situation, found)
+
+    def proposal(self, situation: Situation, found: Sequence[Keyword]) -> Proposal:
+        """The proposal of these recommended nouns."""
+        evidence = Evidence.of(situation)
+        ranked, missing = columns_by_stem(evidence, found)
+        notes = [] if found else [NOTHING_RECOMMENDED]
+        if missing:
+            words = ", ".join(keyword.text for keyword in missing)
+            notes.append(f"`viral` recommends {words} too, which {'is' if len(missing) == 1 else 'are'} no candidate")
         chosen = fitting(evidence, situation.budget, ranked if len(ranked) else evidence.current)
         picked = f"frequent in posts expected to go viral, over {self.topic_share:.0%} of its posts in one topic"
         findings = {column: Finding(picked) for column in ranked.tolist()}
@@ -68,7 +81,7 @@ class Viral:
         last = last.take(last.carrying(current))
         if not len(last):  # the list caught nothing: there is no post to predict anything of
             return []
-        viral = self._virality(history, seed).predict(last.posts, last.documents.post)
+        viral = self._virality(history).predict(last.posts, last.documents.post)
         spreading = last.take(np.flatnonzero(viral))
         counts = word_counts(spreading)
         found = nouns_by(counts, spreading, self.n_nouns, self.tagger)
@@ -82,14 +95,23 @@ class Viral:
         shares = [_largest_share(topic[carried.rows[carried.values == column]]) for column in range(len(found))]
         return [noun for noun, share in zip(found, shares, strict=True) if share > self.topic_share]
 
-    def _virality(self, history: Corpus, seed: int) -> Virality:
-        training = self.training
-        if training is None:
-            rows = np.concatenate([history.documents.post, history.apart.post])
-            return Virality.learn(history.posts, rows, history.windows[-1].end, seed)
-        if isinstance(training, str | Path):
-            training = load_corpus(training)
-        return Virality.learn(training.posts, np.arange(len(training.posts)), history.windows[-1].end, seed)
+    def _virality(self, history: Corpus) -> Virality:
+        decision = history.windows[-1].end
+        if self.training is not None:
+            given = self.training
+            return learnt(given, decision) if isinstance(given, Corpus) else _learn(load_corpus(given), decision)
+        rows = np.concatenate([history.documents.post, history.apart.post])
+        return Virality.learn(history.posts, rows, decision)
+
+
+@lru_cache(maxsize=MOST_LEARNT)
+def learnt(training: Corpus, decision: datetime) -> Virality:
+    """What a corpus of its own teaches; a replay asks for the same decisions again with every subject."""
+    return _learn(training, decision)
+
+
+def _learn(training: Corpus, decision: datetime) -> Virality:
+    return Virality.learn(training.posts, np.arange(len(training.posts)), decision)
 
 
 def _largest_share(topic: NDArray[np.int64]) -> float:

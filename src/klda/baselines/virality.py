@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
@@ -12,10 +14,17 @@ from numpy.typing import NDArray
 from klda.errors import DataError
 from klda.posts.schema import PostTable, microseconds
 
+if TYPE_CHECKING:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
 VIRAL_REPOSTS = 10
 """A post counts as viral when it was passed on at least this often."""
 MATURITY = timedelta(days=28)
 """Younger posts teach nothing: their reposts are still being made."""
+SPAN = timedelta(days=91)
+"""Three months before the decision, from which the classifier learns."""
+
+_MICROSECONDS_TO_MATURITY = MATURITY // timedelta(microseconds=1)
 
 OTHERS = "name posts that can teach it (--training, or training= in Python), or take another policy"
 """What to do where nothing can be learnt from the posts themselves."""
@@ -72,12 +81,14 @@ class Virality:
         self.examples = examples
         self.viral = viral
         self.seed = seed
+        self._classifiers: dict[bytes, HistGradientBoostingClassifier] = {}  # by the features that are looked at
 
     @classmethod
     def learn(cls, posts: PostTable, rows: NDArray[np.int64], decision: datetime, seed: int = 0) -> Virality:
-        """What the posts at these rows, no younger than 28 days at the time of decision, teach.
+        """What the posts at these rows teach: those of the three months before the decision that are 28 days old.
 
-        Posts that only pass another one on are left out: their count is that of the original.
+        Posts that end before the decision teach as at their own end: the last three months of another archive. Posts
+        that only pass another one on are left out: their count is that of the original.
         """
         time = np.asarray(posts.column("time", rows).cast("int64").to_numpy())
         original = np.asarray(pc.is_null(posts.column("repost_of", rows)).to_numpy())
@@ -85,6 +96,9 @@ class Virality:
         mature = time <= microseconds(decision - MATURITY)
         usable = mature & original & np.isfinite(reposts)
         viral = reposts >= VIRAL_REPOSTS
+        if usable.any():
+            end = min(microseconds(decision), int(time[usable].max()) + _MICROSECONDS_TO_MATURITY)
+            usable &= time > end - SPAN // timedelta(microseconds=1)
         if not usable.any():
             why = (
                 "no post carries a count of reposts" if not np.isfinite(reposts).any() else "no post is 28 days old yet"
@@ -100,23 +114,37 @@ class Virality:
 
     def predict(self, posts: PostTable, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each of these posts is expected to become viral. # (len(rows),)"""
-        from sklearn.ensemble import HistGradientBoostingClassifier  # scikit-learn takes a second to import
         from threadpoolctl import threadpool_limits
 
         new = PostFeatures.of(posts, rows)
         both = self.examples.known & new.known
+        with threadpool_limits(1):  # its threads spin: beside other work they cost many times what they save
+            classifier = self._classifier(both)
+            predicted: NDArray[np.bool_] = classifier.predict(_columns(new, both, self._busiest)).astype(np.bool_)
+        return predicted
+
+    @cached_property
+    def _busiest(self) -> NDArray[np.object_]:
+        """The users with the most posts."""
         users, counts = np.unique(self.examples.user, return_counts=True)
-        busiest = users[np.argsort(-counts, kind="stable")[:MOST_USERS]]
+        busiest: NDArray[np.object_] = users[np.argsort(-counts, kind="stable")[:MOST_USERS]]
+        return busiest
+
+    def _classifier(self, both: NDArray[np.bool_]) -> HistGradientBoostingClassifier:
+        """The classifier on these features (10,), which is trained once."""
+        from sklearn.ensemble import HistGradientBoostingClassifier  # scikit-learn takes a second to import
+
+        known = self._classifiers.get(both.tobytes())
+        if known is not None:
+            return known
         lone = min(self.viral.sum(), (~self.viral).sum()) == 1  # cannot be held out to stop early and learnt from too
         classifier = HistGradientBoostingClassifier(
             categorical_features=[0] if both[0] else None,
             early_stopping=False if lone else "auto",
             random_state=self.seed,
         )
-        with threadpool_limits(1):  # its threads spin: beside other work they cost many times what they save
-            classifier.fit(_columns(self.examples, both, busiest), self.viral)
-            predicted: NDArray[np.bool_] = classifier.predict(_columns(new, both, busiest)).astype(np.bool_)
-        return predicted
+        self._classifiers[both.tobytes()] = classifier.fit(_columns(self.examples, both, self._busiest), self.viral)
+        return classifier
 
 
 def _columns(features: PostFeatures, both: NDArray[np.bool_], users: NDArray[np.object_]) -> NDArray[np.float64]:

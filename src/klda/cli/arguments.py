@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -110,6 +111,43 @@ def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
             raise SettingError(f"--map {pair!r}: write field=column, for example --map text=body")
         mapping[name.strip()] = column.strip()
     return mapping
+
+
+def parse_settings(pairs: Iterable[str], policy: str, *, elsewhere: Sequence[str] = ()) -> dict[str, Any]:
+    """The settings of a policy in `name=value` pairs: numbers, true, false, none, lists in brackets, or texts.
+
+    Settings named `elsewhere` have an option of their own.
+
+    >>> parse_settings(["iterations=500", "word_weight=vocabulary", "high_frequency=none"], "klda-paper")
+    {'iterations': 500, 'word_weight': 'vocabulary', 'high_frequency': None}
+    """
+    from klda.policies.registry import defaults_of
+
+    defaults = defaults_of(policy)
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, text = (part.strip() for part in pair.partition("="))
+        if not (sign and name and text):
+            raise SettingError(f"--set {pair!r}: write name=value, for example --set top=3")
+        if name not in defaults:
+            raise SettingError(
+                f"--set {pair!r}: policy {policy!r} has no setting {name!r}; it has {', '.join(defaults) or 'none'}"
+            )
+        if name in elsewhere:
+            raise SettingError(f"--set {pair!r}: use the option --{name}")
+        value = _value(text)
+        if isinstance(defaults[name], int | float) and isinstance(value, str | list):
+            raise SettingError(f"--set {pair!r}: {name} takes a number, as in {name}={defaults[name]}")
+        found[name] = tuple(value) if isinstance(value, list) else value
+    return found
+
+
+def _value(text: str) -> Any:
+    """A value as people type it: JSON, where it is; None; else the text itself."""
+    try:
+        return json.loads(text.lower())
+    except ValueError:
+        return None if text.lower() == "none" else text
 
 
 class BareBudget(TyperCommand):

@@ -154,7 +154,7 @@ def _spread(engine: o.Engine, address: str | None, workers: int | None) -> Itera
 
 
 def _print_open(summary: dict[str, Any]) -> None:
-    from klda.evaluation.result_tables import n_cases, open_tables
+    from klda.evaluation.backtest_tables import n_cases, open_tables
 
     for table in open_tables(summary):
         print_table(table.title, table.columns, table.rows)
@@ -166,7 +166,7 @@ def _print_open(summary: dict[str, Any]) -> None:
 
 
 def _print_closed(summary: dict[str, Any]) -> None:
-    from klda.evaluation.result_tables import closed_tables
+    from klda.evaluation.backtest_tables import closed_tables
 
     for table in closed_tables(summary):
         print_table(table.title, table.columns, [(_at_hyphens(str(name)), *row) for name, *row in table.rows])
@@ -174,7 +174,7 @@ def _print_closed(summary: dict[str, Any]) -> None:
 
 
 def _print_labelled(summary: dict[str, Any]) -> None:
-    from klda.evaluation.result_tables import labelled_tables
+    from klda.evaluation.backtest_tables import labelled_tables
 
     for table in labelled_tables(summary):
         print_table(table.title, table.columns, [(_at_hyphens(str(name)), *row) for name, *row in table.rows])

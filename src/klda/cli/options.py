@@ -90,4 +90,18 @@ Processes = Annotated[
     int | None, typer.Option("--workers", min=1, help="Number of processes; one for each core if left out.")
 ]
 Work = Annotated[Path | None, typer.Option("--work", help="Where results are kept, to go on after a stop.")]
+PolicySettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="A setting of the policy, as name=value; may be repeated. See klda policies.", show_default=False
+    ),
+]
+StudySettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="A setting of a policy, as policy.name=value, such as klda-paper.iterations=500; may be repeated.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,15 @@ from klda.advice.explanation import Reason
 from klda.advice.proposal import COLUMNS, Proposal, row_of
 from klda.baselines.places import SOURCES, USUAL_SOURCES, Tagger
 from klda.cli import options as o
-from klda.cli.arguments import check_files, check_local, check_output, parse_keywords, parse_mapping, parse_names
+from klda.cli.arguments import (
+    check_files,
+    check_local,
+    check_output,
+    parse_keywords,
+    parse_mapping,
+    parse_names,
+    parse_settings,
+)
 from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
 from klda.cli.progress import progress_bar, say, starting
 from klda.errors import InputError
@@ -22,6 +30,9 @@ from klda.types import Estimate
 
 if TYPE_CHECKING:
     from klda.model.klda import KLDA
+
+HAVE_OPTIONS = ("top", "novelty", "subject", "founding", "training", "model", "tagger")
+"""Settings of policies that have an option of their own here."""
 
 
 def recommend(
@@ -37,6 +48,7 @@ def recommend(
         Path | None, typer.Option("--model", "-m", help="A trained model, so that none is trained.")
     ] = None,
     policy: Annotated[str, typer.Option("--policy", "-p", help="Policy that proposes; see klda policies.")] = "klda",
+    settings: o.PolicySettings = None,
     candidates: o.Candidates = None,
     sources: Annotated[
         str, typer.Option(help=f"Where candidates are looked for, with commas: {', '.join(SOURCES)}.")
@@ -108,13 +120,14 @@ def recommend(
         from klda.cli.inputs import Reading, corpus_of_model, open_corpus
         from klda.policies.recommend import founding_setting
         from klda.policies.recommend import recommend as propose
-        from klda.policies.registry import policy as named
         from klda.text.text_settings import TextSettings
         from klda.types import Budget, KeywordSet
 
     given = None if candidates is None else parse_keywords(candidates, "--candidates")
     first = None if founding is None else parse_keywords(founding, "--founding")
-    named(policy)  # a wrong name is said before minutes of reading, not after
+    chosen = parse_settings(
+        settings or [], policy, elsewhere=HAVE_OPTIONS
+    )  # a wrong name is said before minutes of reading, not after
     founding_setting(policy, first)
     check_output(report, "--report")
     check_output(save, "--save")
@@ -133,18 +146,18 @@ def recommend(
     )
     with ExitStack() as stack:
         progress = stack.enter_context(progress_bar(quiet))
-        settings = TextSettings(language=language, min_count=min_count)
-        own: dict[str, Any] = {} if sample_share is None else {"sample_share": sample_share}
+        text = TextSettings(language=language, min_count=min_count)
+        own = chosen if sample_share is None else chosen | {"sample_share": sample_share}
         if engine is o.Engine.ray:
             from klda.cli.engines import on_ray, open_on_ray, trained_on_ray
 
             stack.enter_context(on_ray(address))
-            corpus = stack.enter_context(open_on_ray(paths, current, reading, settings, window, progress))
+            corpus = stack.enter_context(open_on_ray(paths, current, reading, text, window, progress))
             own |= {"fit": trained_on_ray} if policy == "klda" and model is None else {}
         else:
             check_local(address)
-            corpus = open_corpus(paths, current, reading, settings, window, progress)
-        unfiltered = open_corpus(sample, current, reading, settings, window, progress) if sample else None
+            corpus = open_corpus(paths, current, reading, text, window, progress)
+        unfiltered = open_corpus(sample, current, reading, text, window, progress) if sample else None
         proposal = propose(
             corpus,
             current,

@@ -53,8 +53,7 @@ def train(
         from klda.cli.inputs import remember_corpus
         from klda.model.checkpoint import is_model
         from klda.model.klda import KLDA, TOPICS_ALIKE
-        from klda.model.restarts import with_smaller_steps
-        from klda.model.runs import has_begun, step_of
+        from klda.model.runs import has_begun, step_of, with_smaller_steps
         from klda.text.corpus import every
         from klda.text.shards import load_corpus
         from klda.text.shards import n_documents as count

@@ -119,10 +119,13 @@ class Archive:
         collected = everything.with_candidates(keywords)
         return recoded(collected, frequent_vocabulary(collected, min_count))
 
-    def read(self, positions: Ints, lists: Sequence[KeywordSet], *, first_window: int = 0) -> Corpus:
+    def read(
+        self, positions: Ints, lists: Sequence[KeywordSet], *, first_window: int = 0, every_window: bool = False
+    ) -> Corpus:
         """These posts as `klda recommend` reads them: words and their forms are those of these posts alone.
 
-        `lists` are the keyword lists of the windows from `first_window` on; the last is the current one.
+        `lists` are the keyword lists of the windows from `first_window` on; the last is the current one. With
+        `every_window`, the corpus spans all of these windows, also those at its ends without a post.
         """
         whole = self.corpus
         rows = np.unique(self.documents.post[positions])  # in the order of the file
@@ -137,7 +140,16 @@ class Archive:
             adjacent=whole.adjacent,
             workers=1,
         )
-        used = dict(zip(whole.windows[first_window : first_window + len(lists)], lists, strict=True))
+        windows = whole.windows[first_window : first_window + len(lists)]
+        used = dict(zip(windows, lists, strict=True))
+        if every_window:
+            before = windows.index(corpus.windows[0])
+            corpus = replace(
+                corpus,
+                documents=corpus.documents.shifted(-before),
+                apart=corpus.apart.shifted(-before),
+                windows=windows,
+            )
         return corpus.with_history([used[window] for window in corpus.windows])
 
 

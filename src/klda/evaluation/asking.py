@@ -24,13 +24,13 @@ def policy_of(
     settings: Mapping[str, Any] | None = None,
     *,
     sample_share: float = 1.0,
-    training: str | None = None,
+    training: Corpus | str | None = None,
     **usual: Any,
 ) -> Policy:
     """The policy of this name, told what a monitor on the subject would tell it, as far as it has a use for that.
 
     What follows a ~ tells variants of one policy apart, which differ in their `settings`. `usual` ones hold for all
-    policies that have them. `training` is the folder of a corpus with repost counts.
+    policies that have them. `training` is a corpus with repost counts, or its folder.
 
     >>> asked = policy_of("klda~near", Subject("voting_by_mail", KeywordSet.of("ballot")), {"novelty": 0.0})
     >>> asked.subject, asked.founding.texts, asked.novelty

@@ -17,16 +17,28 @@ from zlib import crc32
 import numpy as np
 
 from klda.advice.policy import Policy
-from klda.baselines.viral import Viral
+from klda.baselines.viral import Viral, learnt
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import policy_of
 from klda.evaluation.closed_loop import ORACLES, LoopSettings, run_closed_loop, volume_cap
 from klda.evaluation.labelled import REFERENCES, LabelledCase, answered, everything
-from klda.evaluation.open_loop import LAST_TRUTH, Case, History, ask, ceiling, counts, last_truth, open_loop_case, score
+from klda.evaluation.open_loop import (
+    LAST_TRUTH,
+    Case,
+    History,
+    PolicyAnswer,
+    ask,
+    ceiling,
+    counts,
+    last_truth,
+    open_loop_case,
+    score,
+)
 from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth
+from klda.text.corpus import Corpus
 from klda.text.shards import load_corpus
 from klda.types import Progress, silent
 
@@ -129,8 +141,11 @@ def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) ->
         yield result
 
 
-def run_open_case(task: Task) -> Plain:
-    """Truth and every policy's answer in one case; what is in the work folder already is not run again."""
+def run_open_case(task: Task, case: Case | None = None) -> Plain:
+    """Truth and every policy's answer in one case; what is in the work folder already is not run again.
+
+    The `case` is given where it was made already.
+    """
     settings, name = task.settings, case_name(task)
     path = result_path(Path(task.work), task.subject, name)
     known = read_result(path)
@@ -138,7 +153,7 @@ def run_open_case(task: Task) -> Plain:
     if known.get("finished") and (not missing or "error" in known):
         return known
     try:
-        case = case_of(task)
+        case = case or case_of(task)
         generator = generator_for(settings.seed, name, "truth")
         truth = None if known else measure_truth(case.test, case.current, generator=generator)
     except DataError as error:
@@ -172,7 +187,7 @@ def case_of(task: Task) -> Case:
         task.test_window,
         weeks=settings.weeks,
         history=settings.history,
-        viral=Viral(training=settings.training) if settings.training else Viral(),
+        viral=viral if isinstance(viral := policy_for(task, "viral"), Viral) else None,
         n_candidates=settings.n_candidates,
         generator=generator_for(settings.seed, case_name(task), "case"),
     )
@@ -202,28 +217,36 @@ def _judged(truth: Truth, tops: Sequence[int]) -> Plain:
 def _answered(name: str, case: Case, judged: Plain, task: Task, where: str) -> Plain:
     """A policy's answers and scores; chance is the mean of many draws."""
     settings = task.settings
-    draws = RANDOM_DRAWS if name == "random" else 1
     top = max(settings.tops)
-    totals: dict[str, list[Plain]] = {}
-    for draw in range(draws):
+    answers = []
+    for draw in range(RANDOM_DRAWS if name == "random" else 1):
         generator = generator_for(settings.seed, where, f"{name}/{draw}")
         try:
             if name == LAST_TRUTH:
-                answer = last_truth(case, top)
+                answers.append(last_truth(case, top))
             else:
-                answer = ask(policy_for(task, name, top=top), case, generator)
+                asked = case.viral if name == "viral" else None
+                answers.append(ask(asked or policy_for(task, name, top=top), case, generator))
         except DataError as error:
             return {"error": str(error), "scores": {}}
-        for reading, lists in judged["truth"].items():
-            for t in settings.tops:
+    return judged_answer(answers, judged["truth"], settings.tops)
+
+
+def judged_answer(answers: Sequence[PolicyAnswer], truth: Mapping[str, Plain], tops: Sequence[int]) -> Plain:
+    """What a policy proposed, as a result keeps it, with the mean scores of its answers by each truth."""
+    totals: dict[str, list[Plain]] = {}
+    for answer in answers:
+        for reading, lists in truth.items():
+            for t in tops:
                 true = {k: tuple(v) for k, v in lists.items()}
                 totals.setdefault(f"{reading}/{t}", []).append(score(answer, true, t))
     means = {
         key: {m: _number(float(np.nanmean([s[m] for s in rows])) if _some(rows, m) else float("nan")) for m in rows[0]}
         for key, rows in totals.items()
     }
+    answer = answers[-1]
     proposed = {k: list(v) for k, v in answer.lists.items()} if answer.lists is not None else list(answer.words)
-    together = None if answer.together is None else list(answer.together[:top])
+    together = None if answer.together is None else list(answer.together[: max(tops)])
     return {"proposed": proposed, "together": together, "scores": means, "seconds": round(answer.seconds, 2)}
 
 
@@ -289,21 +312,26 @@ def _archive(folder: str) -> Archive:
     return Archive(load_corpus(folder))
 
 
+@lru_cache(maxsize=1)
+def _training(folder: str) -> Corpus:
+    return load_corpus(folder)
+
+
 def close_archive() -> None:
     """Lets go of the archive that this process has loaded."""
-    _archive.cache_clear()
-    everything.cache_clear()
+    for kept in (_archive, _training, everything, learnt):
+        kept.cache_clear()
 
 
 def policy_for(task: Task, name: str, **usual: Any) -> Policy:
-    """The policy of this name as a task asks it."""
+    """The policy of this name as a task asks it; `viral` learns from the archive, or from the posts for training."""
     settings = task.settings
     return policy_of(
         name,
         task.subject,
         settings.policy_settings.get(name),
         sample_share=settings.sample_rate or 1.0,
-        training=settings.training,
+        training=_training(settings.training) if settings.training else archive_of(task).corpus,
         **usual,
     )
 

@@ -13,14 +13,13 @@ from klda.cells import frame_of, html_paragraph, html_table
 from klda.errors import SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, Map, close_archive, run, tasks
+from klda.evaluation.backtest_summary import CHANCE, CURRENT, closed_summary, labelled_summary, open_summary
+from klda.evaluation.backtest_tables import measured, n_cases, result_tables
 from klda.evaluation.closed_loop import ORACLES
 from klda.evaluation.open_loop import HISTORIES, LAST_TRUTH, History
 from klda.evaluation.parallel import process_map
 from klda.evaluation.result_cache import Plain
-from klda.evaluation.result_tables import measured, n_cases, result_tables
 from klda.evaluation.subjects import Subject, load_subjects
-from klda.evaluation.summary import CHANCE, closed_summary, labelled_summary, open_summary
-from klda.evaluation.verdict import CURRENT
 from klda.interactive import shown
 from klda.policies.recommend import MIN_COUNT, as_posts
 from klda.policies.registry import policies as registered

@@ -46,10 +46,16 @@ def divergence_overlaps(
     }
 
 
-def list_overlaps(distributions: Floats, frequencies: Floats, current: Ints, tops: Sequence[int]) -> Overlaps:
-    """How much of KL's lists each other divergence shares, from word distributions (Q, V) and frequencies (Q,)."""
+def list_overlaps(
+    distributions: Floats, frequencies: Floats, current: Ints, tops: Sequence[int], **criteria: Any
+) -> Overlaps:
+    """How much of KL's lists each other divergence shares, from word distributions (Q, V) and frequencies (Q,).
+
+    `criteria` are further ones of Algorithm 2, such as the `threshold`.
+    """
     ranked = {
-        name: extend(distributions, frequencies, current, top=None, divergence=name).ranked for name in DIVERGENCES
+        name: extend(distributions, frequencies, current, top=None, divergence=name, **criteria).ranked
+        for name in DIVERGENCES
     }
     base = ranked.pop(BASE)
     found: Overlaps = {

@@ -43,7 +43,7 @@ def agreement(proposed: Iterable[str], true: Iterable[str], *, equivalent: Seque
 
 
 def keyword_level(proposed: Lists, true: Lists, *, equivalent: Sequence[Iterable[str]] = ()) -> dict[str, Agreement]:
-    """The agreement for each current keyword that has a truth (Table 4 of the paper)."""
+    """The agreement for each current keyword that has a truth (Table 5 of the paper)."""
     return {
         keyword: agreement(proposed.get(keyword, ()), words, equivalent=equivalent)
         for keyword, words in true.items()
@@ -52,7 +52,7 @@ def keyword_level(proposed: Lists, true: Lists, *, equivalent: Sequence[Iterable
 
 
 def set_level(proposed: Lists | Sequence[str], true: Lists, *, equivalent: Sequence[Iterable[str]] = ()) -> Agreement:
-    """The agreement of the unions over current keywords (Table 5 of the paper).
+    """The agreement of the unions over current keywords (Table 6 of the paper).
 
     Current keywords without a truth are left out on both sides. A policy that proposes one list for the whole set
     gives a plain sequence instead of lists.

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
 from time import perf_counter
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from klda.advice.policy import Policy
 from klda.advice.proposal import Proposal
 from klda.advice.situation import Situation
+from klda.arrays import Ints
 from klda.baselines.candidates import assemble_candidates
-from klda.baselines.viral import Viral
+from klda.baselines.viral import NOTHING_RECOMMENDED, Viral
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.metrics import Agreement, keyword_level, set_level
@@ -27,7 +28,7 @@ from klda.evaluation.subjects import Subject
 from klda.evaluation.truth import Ranking, Truth, TruthReading, TruthSettings, raw_ranking, top_lists
 from klda.text.corpus import Corpus
 from klda.text.recode import recoded
-from klda.types import KeywordSet
+from klda.types import Keyword, KeywordSet
 
 History = Literal["viral", "static", "full"]
 HISTORIES: tuple[History, ...] = ("viral", "static", "full")
@@ -51,6 +52,10 @@ class Case:
     origin: Mapping[str, str] = field(default_factory=dict)
     """Where each candidate was found."""
     notes: tuple[str, ...] = ()
+    viral: Viral | None = None
+    """The policy `viral` that was asked for the lists and the candidates."""
+    recommended: tuple[Keyword, ...] | None = None
+    """What it recommends for the test window; None where it could not learn."""
 
 
 def open_loop_case(
@@ -64,24 +69,34 @@ def open_loop_case(
     n_candidates: int = 45,
     generator: np.random.Generator,
 ) -> Case:
-    """The case of one subject and one test window, with `weeks` windows of history before it."""
+    """The case of one subject and one test window, with `weeks` windows of history before it.
+
+    What is known before the test window is read from its own posts alone: no text of the test window has a part in it.
+    """
     first = test_window - weeks
     if weeks < 1 or first < 0 or test_window >= archive.n_windows:
         raise SettingError(
             f"test window {test_window} needs {max(weeks, 1)} windows before it; the archive has {archive.n_windows}"
         )
-    lists, positions, notes = _collected(archive, subject, first, test_window, history, viral, generator)
+    asked = _Asked(archive, viral or Viral(training=archive.corpus), int(generator.integers(2**31)))
+    lists, positions, notes = _collected(asked, subject, first, test_window, history)
     exclusions = subject.keywords.exclusions
-    seen = archive.seen(positions, lists, first_window=first).without_excluded(exclusions)
-    if not len(seen):
+    collected = np.concatenate(positions)
+    if not len(collected):
         raise DataError(f"subject {subject.name}: no post of the {weeks} windows carries one of its keywords")
+    seen = archive.read(collected, lists, first_window=first, every_window=True).without_excluded(exclusions)
     current = lists[-1].included
-    found = assemble_candidates(seen, current, size=n_candidates, viral=viral, generator=generator)
+    try:
+        recommended = asked.recommended(test_window - 1, lists[-1], positions[-1])
+    except DataError as error:
+        recommended, notes = None, (*notes, f"candidates of `viral` are left out: {error}")
+    found = assemble_candidates(seen, current, size=n_candidates, viral=recommended or (), generator=generator)
     candidates = found.keywords
     if history == "full":
         whole = candidates | exclusions
-        positions = np.concatenate([archive.collect(w, whole) for w in range(first, test_window)])
-    known = archive.seen(positions, [used.included for used in lists], first_window=first, candidates=candidates)
+        everything = np.concatenate([archive.collect(w, whole) for w in range(first, test_window)])
+        seen = archive.read(everything, lists, first_window=first, every_window=True)
+    known = seen.with_candidates(candidates).with_history([used.included for used in lists])
     test = archive.seen(
         archive.collect(test_window, candidates | exclusions),
         [candidates],
@@ -98,35 +113,60 @@ def open_loop_case(
         recoded(test, known.vocabulary),
         found.origin,
         (*notes, *found.notes),
+        asked.viral,
+        recommended,
     )
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """The policy `viral` as a case asks it: each week anew, with one seed."""
+
+    archive: Archive
+    viral: Viral
+    seed: int
+
+    def recommended(self, window: int, current: KeywordSet, positions: Ints) -> tuple[Keyword, ...]:
+        """What it recommends after this window, from the posts that the current list collected in it."""
+        if not len(positions):
+            raise DataError(f"no post of the window {self.archive.corpus.windows[window]} carries the list")
+        posts = self.archive.read(positions, [current], first_window=window)
+        return tuple(self.viral.recommended(posts, current, generator=np.random.default_rng(self.seed)))
+
+
 def _collected(
-    archive: Archive,
-    subject: Subject,
-    first: int,
-    test_window: int,
-    history: History,
-    viral: Viral | None,
-    generator: np.random.Generator,
-) -> tuple[list[KeywordSet], np.ndarray[Any, np.dtype[np.int64]], tuple[str, ...]]:
-    """The list of each window and the posts that the lists collected, by the rule that `history` names."""
+    asked: _Asked, subject: Subject, first: int, test_window: int, history: History
+) -> tuple[list[KeywordSet], list[Ints], tuple[str, ...]]:
+    """The list of each window, the posts that it collected, and what `viral` could not do.
+
+    A week in which `viral` cannot say anything keeps the list of the week before; it is asked again a week later.
+    """
     lists = [subject.keywords]
-    positions = [archive.collect(first, subject.keywords)]
-    notes: tuple[str, ...] = ()
+    positions = [asked.archive.collect(first, subject.keywords)]
+    kept: dict[str, list[int]] = {}  # the weeks in which the list stayed, by the reason
     for window in range(first + 1, test_window):
-        if history == "viral" and not notes:
-            seen = archive.seen(np.concatenate(positions), lists, first_window=first)
+        keywords = lists[-1]
+        if history == "viral":
             try:
-                found = (viral or Viral()).recommended(seen, lists[-1], generator=generator)
-                lists.append(KeywordSet(tuple(found)) | lists[-1].exclusions if found else lists[-1])
+                found = asked.recommended(window - 1, keywords, positions[-1])
+                keywords = KeywordSet(found) | keywords.exclusions if found else keywords
+                reason = None if found else NOTHING_RECOMMENDED
             except DataError as error:
-                notes = (f"history is static: {error}",)
-                lists.append(lists[-1])
-        else:
-            lists.append(lists[-1])
-        positions.append(archive.collect(window, lists[-1]))
-    return lists, np.concatenate(positions), notes
+                reason = f"the list stays: {error}"
+            if reason is not None:
+                kept.setdefault(reason, []).append(window - first + 1)
+        lists.append(keywords)
+        positions.append(asked.archive.collect(window, keywords))
+    return lists, positions, tuple(f"{_weeks(weeks)}: {reason}" for reason, weeks in kept.items())
+
+
+def _weeks(numbers: Sequence[int]) -> str:
+    """Weeks in words.
+
+    >>> _weeks([2]), _weeks([2, 3, 5])
+    ('week 2', 'weeks 2, 3, 5')
+    """
+    return f"week{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 @dataclass(frozen=True)
@@ -154,9 +194,11 @@ class PolicyAnswer:
 def ask(policy: Policy, case: Case, generator: np.random.Generator) -> PolicyAnswer:
     """The policy's answer in a case."""
     start = perf_counter()
-    proposal = policy.propose(
-        Situation(history=case.history, current=case.current, candidates=case.candidates), generator=generator
-    )
+    situation = Situation(history=case.history, current=case.current, candidates=case.candidates)
+    if isinstance(policy, Viral) and policy is case.viral and case.recommended is not None:
+        proposal = policy.proposal(situation, case.recommended)  # it was asked already
+    else:
+        proposal = policy.propose(situation, generator=generator)
     return answer_of(policy.name, proposal, perf_counter() - start)
 
 

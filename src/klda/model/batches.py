@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from klda.errors import SettingError
 from klda.model.bags import Floats
 from klda.model.data import TrainingData
-from klda.model.workers import ALONE, Workers
+from klda.model.workers import ALONE, Workers, place
 from klda.text.documents import Ints, Words, gather, offsets, room
 
 
@@ -84,21 +85,30 @@ class DocumentSampler:
     twice in a batch: where a batch is a large part of all, those that weigh more than a stratum come in once each time,
     and count less than their weight says.
 
+    With `uniform`, a batch is a uniform sample of the documents without replacement, as the paper prints it; documents
+    then cannot differ in weight.
+
     Of several workers, each holds one stretch of the documents. All draw the same points; each takes those that fall
     into its stretch.
     """
 
-    def __init__(self, weights: Floats, workers: Workers = ALONE) -> None:
+    def __init__(self, weights: Floats, workers: Workers = ALONE, *, uniform: bool = False) -> None:
+        if uniform and len(weights) and np.ptp(weights) > 1e-9 * weights.max():
+            raise SettingError("uniform batches draw all documents alike; leave half_life out, or batches='uniform'")
+        self._uniform = uniform
+        self._mine, self._n_documents = place(workers, len(weights))
         self.edges = np.cumsum(weights, out=room(len(weights), np.float64))  # (D,)
         ends = np.cumsum(workers.gather(float(self.edges[-1])))
         self._start = float(ends[workers.rank - 1]) if workers.rank else 0.0
         self._end = float(ends[workers.rank]) if workers.rank < workers.size - 1 else np.inf
         self._whole = float(ends[-1])
-        self._n_documents = sum(workers.gather(len(weights)))
 
     def draw(self, size: int, generator: np.random.Generator) -> Ints:
         """At most `size` distinct documents of all, ascending: those among them that are held here."""
         size = min(size, self._n_documents)
+        if self._uniform:
+            drawn = np.sort(generator.choice(self._n_documents, size, replace=False, shuffle=False))
+            return np.asarray(drawn[(drawn >= self._mine.start) & (drawn < self._mine.stop)] - self._mine.start)
         points = (np.arange(size) + generator.random(size)) * (self._whole / size)
         points = points[(points >= self._start) & (points < self._end)] - self._start
         drawn = np.minimum(np.searchsorted(self.edges, points, side="right"), len(self.edges) - 1)

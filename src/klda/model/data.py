@@ -13,9 +13,22 @@ from klda.errors import SettingError
 from klda.model.bags import Floats
 from klda.model.workers import ALONE, Workers, place, total
 from klda.text.documents import BLOCK, Ints, Ragged, Words, chosen, gather, offsets, picked, room, runs, sums
+from klda.text.tokens import normalise
+from klda.types import KeywordSet
 
 if TYPE_CHECKING:
     from klda.text.corpus import Corpus
+
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from klda.errors import DataError
+from klda.text.encoding import count_words, encode
+from klda.text.matching import Matcher
+from klda.text.text_settings import TextSettings
+from klda.text.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -149,11 +162,41 @@ def training_data(corpus: Corpus, *, half_life: float | None = None, workers: Wo
         documents.indptr,
         documents.words,
         documents.counts,
-        corpus.observed,
+        longest_only(corpus.observed, corpus.candidates),
         corpus.keyword_words,
         len(corpus.vocabulary),
         recency_weights(documents.window, half_life, workers),
     )
+
+
+def longest_only(observed: Ragged, candidates: KeywordSet) -> Ragged:
+    """The observed candidates without those that are a part of a longer observed one. # D lists
+
+    A document with `computer virus` is not also one with `virus`. Where no candidate is a part of another, nothing
+    changes.
+
+    >>> longest_only(Ragged.of([[0, 1], [0]]), KeywordSet.of("virus", "computer virus")).lists()
+    [[1], [0]]
+    """
+    for part, whole in _parts(candidates):
+        rows = observed.rows
+        dropped = (observed.values == part) & np.isin(rows, rows[observed.values == whole])
+        if dropped.any():
+            kept = np.bincount(rows[~dropped], minlength=len(observed))
+            observed = Ragged(offsets(kept), observed.values[~dropped])
+    return observed
+
+
+def _parts(candidates: KeywordSet) -> list[tuple[int, int]]:
+    """Pairs of candidates of which the first is a part of the second: so it is for each form of the second."""
+    words = [[frozenset(normalise(form).split()) for form in keyword.forms] for keyword in candidates]
+    phrases = [column for column, forms in enumerate(words) if any(len(form) > 1 for form in forms)]
+    return [
+        (part, whole)
+        for whole in phrases
+        for part, forms in enumerate(words)
+        if all(any(form < longer for form in forms) for longer in words[whole])
+    ]
 
 
 def recency_weights(window: Words, half_life: float | None, workers: Workers = ALONE) -> Floats:
@@ -183,4 +226,69 @@ def gathered(mine: TrainingData, index: Ints, workers: Workers) -> TrainingData:
         mine.keyword_words,
         mine.n_words,
         np.concatenate([part.weights for part in parts]),
+    )
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over the documents of all workers; documents count with their weight."""
+
+    n_documents: int
+    n_tokens: float
+    weight: float
+    word_frequency: Floats  # (V,)
+    keyword_frequency: Floats  # (Q,)  shares of documents
+
+    @property
+    def mean_length(self) -> float:
+        """Tokens of a document."""
+        return self.n_tokens / self.weight
+
+
+def totals(mine: TrainingData, workers: Workers = ALONE) -> Totals:
+    """The sums over all documents, of which `mine` are this worker's."""
+    weight = total(workers, float(mine.weights.sum()))
+    return Totals(
+        total(workers, len(mine)),
+        total(workers, mine.n_tokens),
+        weight,
+        total(workers, mine.word_frequency),
+        total(workers, mine.keyword_weight) / weight,
+    )
+
+
+def texts_of(given: object) -> list[str]:
+    """The texts in what was given; an error that says how to give them."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise DataError(f"{given!r} is neither a corpus nor a list of texts; give texts as in transform(['some text'])")
+    texts = list(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise DataError(
+                f"transform takes a Corpus or a list of texts, and {type(text).__name__} is neither; of posts, give "
+                "[post.text for post in posts]"
+            )
+    return texts
+
+
+def data_of_texts(
+    texts: list[str], vocabulary: Vocabulary, candidates: KeywordSet, keyword_words: Ragged
+) -> TrainingData:
+    """The arrays of texts, read in the language of the vocabulary; words that it lacks are the placeholder."""
+    # A vocabulary that was made without stemming has each word as its own only form.
+    stemmed = any(forms != (word,) for word, forms in zip(vocabulary.words[1:], vocabulary.forms[1:], strict=True))
+    settings = TextSettings(language=vocabulary.language, stem=stemmed)
+    found = encode(pa.array(texts, type=pa.large_string()), Matcher(candidates), settings)
+    stems = settings.stems(found.forms)
+    word_of_form = np.fromiter(map(vocabulary.index, stems), dtype=np.int32, count=len(stems))
+    numbered = Ragged(found.texts.indptr, word_of_form[found.texts.values])
+    indptr, words, counts = count_words(numbered, len(vocabulary))
+    return TrainingData(
+        indptr,
+        words,
+        counts,
+        longest_only(found.observed, candidates),
+        keyword_words,
+        len(vocabulary),
+        np.ones(len(texts), dtype=np.float64),
     )

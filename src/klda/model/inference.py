@@ -13,14 +13,13 @@ from sklearn.exceptions import NotFittedError
 from klda.errors import DataError
 from klda.model import prior, scores
 from klda.model.bags import Floats
+from klda.model.bound import expectation
 from klda.model.coherence import leading_words
-from klda.model.data import TrainingData, training_data
-from klda.model.expectation import expectation
+from klda.model.data import TrainingData, data_of_texts, texts_of, training_data
 from klda.model.generate import Generated, generate
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
-from klda.model.settings import ModelSettings
-from klda.model.texts import data_of_texts, texts_of
 from klda.text.corpus import Corpus
 from klda.text.documents import Ragged
 from klda.text.vocabulary import Vocabulary
@@ -28,6 +27,7 @@ from klda.types import Keyword, KeywordSet, as_keywords
 
 Probabilities = NDArray[np.float32]
 
+NOTHING_SAID = "the corpus has no token to judge the model by; give posts that say something"
 _SETS_AT_ONCE = 32
 MOST_ITERATIONS = 100
 """Of an E-step whose result is shown."""
@@ -144,11 +144,22 @@ class Fitted:
         """Log-likelihood per word (a lower bound; higher is better), every token of every document counted."""
         data = self._data(corpus)
         if not data.lengths.sum():
-            raise DataError("the corpus has no token to judge the model by; give posts that say something")
+            raise DataError(NOTHING_SAID)
         per_document = scores.document_log_likelihood(
             self._fitted.parameters_, data, self.settings_, self.word_frequency_
         )
         return float(per_document.sum() / data.lengths.sum())
+
+    def bound(self, corpus: Corpus) -> float:
+        """The bound per word that training raises (higher is better): the number that the paper calls perplexity.
+
+        It adds log p_kw to the bound of the words that are not keywords, which is no log probability of the document.
+        To compare models use `log_likelihood` or `completion`.
+        """
+        data = self._data(corpus)
+        if not data.lengths.sum():
+            raise DataError(NOTHING_SAID)
+        return scores.printed_bound(self._fitted.parameters_, data, self.settings_)
 
     def completion(self, corpus: Corpus, *, random_state: int = 0) -> float:
         """Log predictive probability a token of one half of each document given the other (higher is better).

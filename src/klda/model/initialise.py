@@ -12,11 +12,10 @@ from torch import Tensor
 
 from klda.errors import DataError, SettingError
 from klda.model.bags import Floats, TokenBags
-from klda.model.data import TrainingData, gathered
+from klda.model.data import TrainingData, gathered, totals
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags, TopicPriorNetwork, TopicWordNetwork
 from klda.model.objective import Parameters, initial_parameters
-from klda.model.settings import ModelSettings
-from klda.model.totals import totals
 from klda.model.trainer import Split
 from klda.model.vocabulary_softmax import sets_at_once
 from klda.model.workers import ALONE, Workers, in_step, total

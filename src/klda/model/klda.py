@@ -12,12 +12,11 @@ from klda.cells import html_paragraph, html_table
 from klda.errors import DataError, TrainingWarning
 from klda.interactive import shown
 from klda.model import initialise, runs, saving
-from klda.model.data import TrainingData, training_data
+from klda.model.data import TrainingData, totals, training_data
 from klda.model.inference import Fitted
 from klda.model.initialise import find_n_topics, first_parameters, settings_of
+from klda.model.model_settings import Batches, EarlyStop, ModelSettings, Partition, Relaxation
 from klda.model.objective import Parameters
-from klda.model.settings import ModelSettings, Partition, Relaxation
-from klda.model.totals import totals
 from klda.model.trainer import Split, split
 from klda.model.workers import ALONE, Workers
 from klda.safe_text import visible
@@ -61,6 +60,10 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How ∇ log Z is found: in closed form, or with the paper's chains.
     n_chains : int, default 100
         Gibbs chains, where they are used.
+    gibbs_period : int, default 100
+        Iterations between two long runs of the chains; at the others each chain takes one step.
+    gibbs_steps : int, default 1000
+        m_t, the steps of a long run.
     negative_weight : float, default 1.0
         c_neg, the weight of ∇ log Z. Below 1, p_kw is not calibrated.
     frequency_penalty : float, default 1.0
@@ -76,6 +79,10 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         which makes them free, or all.
     threshold : float, default 0.5
         h: a relaxed keyword above it takes its words out of the document.
+    cooling : float, default 1e-4
+        How fast the temperature of the paper's draws falls: τ_t = e^(−cooling · t).
+    lowest_temperature : float, default 0.25
+        The temperature stays at or above it.
     word_weight : "tokens" or "vocabulary", default "tokens"
         What the word terms of a batch are scaled to: the tokens of the corpus, or (as printed in the paper) V.
     expectation_iterations : int, default 20
@@ -83,6 +90,9 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     expectation_tolerance : float, default 1e-2
         Mean change of γ at which an E-step ends; 0 for all iterations. At 1e-2 the bound is within about 1e-4 nats a
         token of its limit; scores are always computed to 1e-4.
+    batches : "stratified" or "uniform", default "stratified"
+        How documents are drawn: evenly over time, one from each of `batch_size` equal parts of the corpus, or uniformly
+        (as printed in the paper). Uniform batches cannot be combined with a half-life.
     batch_size : int, default 512
         B, documents in an iteration.
     learning_rate : float, default 0.01
@@ -99,6 +109,10 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Share of documents that are watched rather than trained on; 0 for none, and no early stop.
     max_held_out : int, default 500
         At most so many of them.
+    early_stop : "bound", "words" or None, default "bound"
+        What decides when a stage ends, and which parameters it keeps: the held-out bound; the held-out bound without
+        the keywords' own probability, which cannot fall because θ diverges; or nothing, so that all iterations are run
+        and the last parameters are kept.
     check_every : int, default 50
         Iterations between two looks at the held-out bound; a checkpoint is written at each.
     patience : int or None, default 4
@@ -140,15 +154,20 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         theta_start: Literal["calibrated", "log_frequency"] = "calibrated",
         partition: Partition = "exact",
         n_chains: int = 100,
+        gibbs_period: int = 100,
+        gibbs_steps: int = 1000,
         negative_weight: float = 1.0,
         frequency_penalty: float = 1.0,
         relaxation: Relaxation = "exact",
         enumeration_limit: int = 3,
         share_sets: bool = True,
         threshold: float = 0.5,
+        cooling: float = 1e-4,
+        lowest_temperature: float = 0.25,
         word_weight: Literal["tokens", "vocabulary"] = "tokens",
         expectation_iterations: int = 20,
         expectation_tolerance: float = 1e-2,
+        batches: Batches = "stratified",
         batch_size: int = 512,
         learning_rate: float = 0.01,
         keyword_learning_rate: float = 0.005,
@@ -157,6 +176,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_iterations: int = 400,
         held_out: float = 0.05,
         max_held_out: int = 500,
+        early_stop: EarlyStop | None = "bound",
         check_every: int = 50,
         patience: int | None = 4,
         min_improvement: float = 1e-3,
@@ -175,15 +195,20 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.theta_start = theta_start
         self.partition = partition
         self.n_chains = n_chains
+        self.gibbs_period = gibbs_period
+        self.gibbs_steps = gibbs_steps
         self.negative_weight = negative_weight
         self.frequency_penalty = frequency_penalty
         self.relaxation = relaxation
         self.enumeration_limit = enumeration_limit
         self.share_sets = share_sets
         self.threshold = threshold
+        self.cooling = cooling
+        self.lowest_temperature = lowest_temperature
         self.word_weight = word_weight
         self.expectation_iterations = expectation_iterations
         self.expectation_tolerance = expectation_tolerance
+        self.batches = batches
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.keyword_learning_rate = keyword_learning_rate
@@ -192,6 +217,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iterations = max_iterations
         self.held_out = held_out
         self.max_held_out = max_held_out
+        self.early_stop = early_stop
         self.check_every = check_every
         self.patience = patience
         self.min_improvement = min_improvement
@@ -202,12 +228,16 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:
-        """The paper's recipe to the letter: its hyperparameters, Gumbel draws, Gibbs chains, c_neg = 0.1.
+        """The paper's recipe to the letter: its hyperparameters, uniform batches, Gumbel draws and Gibbs chains.
 
-        `word_weight="vocabulary"` also takes the printed V / N_B literally. p_kw is uncalibrated under c_neg = 0.1.
+        All documents are trained on, all iterations are run, and the last parameters are kept. With `early_stop`, a
+        share of the documents is held out, as by default. `word_weight="vocabulary"` also takes the printed V / N_B
+        literally. p_kw is uncalibrated under c_neg = 0.1.
 
         >>> KLDA.paper().batch_size, KLDA.paper(n_topics=7).n_topics
         (64, 7)
+        >>> KLDA.paper().held_out, KLDA.paper(early_stop="words").held_out
+        (0.0, 0.05)
         """
         literal: dict[str, Any] = {
             "unigram_bias": False,
@@ -216,12 +246,16 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
             "negative_weight": 0.1,
             "expectation_tolerance": 1e-4,
             "relaxation": "gumbel",
+            "batches": "uniform",
             "batch_size": 64,
             "learning_rate": 0.001,
             "pretraining_iterations": 2500,
             "max_iterations": 10_000,
+            "early_stop": None,
             "check_every": 250,
         }
+        if changes.get("early_stop") is None:
+            literal["held_out"] = 0.0
         return cls(**(literal | changes))
 
     def fit(

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from klda.errors import DataError, SettingError
 from klda.model.bags import Bags, Floats, document_of_entry
-from klda.model.bound import terms
+from klda.model.bound import expectation, terms
 from klda.model.coherence import coherence
-from klda.model.expectation import expectation
 from klda.text.documents import Ints
 from klda.types import Progress, silent
 

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from klda.errors import SettingError
-from klda.model import bound, gibbs, prior
+from klda.model import bound, prior, samplers
 from klda.model.bags import Floats
 from klda.model.batches import Batch
-from klda.model.expectation import expectation
+from klda.model.bound import expectation
+from klda.model.data import Totals
 from klda.model.keyword_sets import Rows
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import FixedTopicPrior, TopicPrior, TopicPriorNetwork, TopicWord, TopicWordNetwork
-from klda.model.settings import ModelSettings
-from klda.model.totals import Totals
 from klda.model.workers import ALONE, Workers, mean, total
 
 
@@ -167,7 +167,7 @@ def row_keyword_log_probability(
         rate = (
             prior.log_partition_gradient(theta, settings.keyword_penalty, **allowed)
             if chains is None
-            else gibbs.negative_phase(chains, dtype=theta.dtype)
+            else samplers.negative_phase(chains, dtype=theta.dtype)
         )  # (Q,)  ∇ log Z
     # The value is always the exact log Z; a term that is 0 carries its gradient, times c_neg. With c_neg below 1, a
     # keyword in a larger share of the documents than that has no finite θ: the paper's 0.1 leaves p_kw uncalibrated.

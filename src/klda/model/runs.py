@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from klda.errors import SettingError, TrainingError
+from klda.errors import DivergedError, SettingError, TrainingError
 from klda.model import checkpoint as files
 from klda.model.data import TrainingData
+from klda.model.model_settings import ModelSettings
 from klda.model.objective import Parameters
-from klda.model.settings import ModelSettings
 from klda.model.trainer import Split, Trainer
 from klda.model.training_state import TrainingState
 from klda.model.workers import ALONE, Workers, in_step
@@ -190,3 +190,28 @@ def copy_into(parameters: Parameters, tensors: Mapping[str, Tensor]) -> None:
         if not bool(torch.isfinite(found).all()):
             raise ValueError(f"{name} holds what is no finite number")
         tensor.copy_(found)
+
+
+ATTEMPTS, SMALLER_STEP = 3, 0.25
+
+T = TypeVar("T")
+
+
+def with_smaller_steps(train: Callable[[float], T], step: float, again: Callable[[float], None] = lambda _: None) -> T:
+    """What `train` gives for a step; where that diverges, for a quarter of it, at most three times in all.
+
+    `again` hears of every smaller step before it is tried. The last failure is raised.
+
+    >>> def train(step: float) -> str:
+    ...     if step > 0.005:
+    ...         raise DivergedError("the bound went to infinity")
+    ...     return f"trained with {step}"
+    >>> with_smaller_steps(train, 0.01)
+    'trained with 0.0025'
+    """
+    for attempt in range(ATTEMPTS - 1):
+        try:
+            return train(step * SMALLER_STEP**attempt)
+        except DivergedError:
+            again(step * SMALLER_STEP ** (attempt + 1))
+    return train(step * SMALLER_STEP ** (ATTEMPTS - 1))

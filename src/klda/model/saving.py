@@ -15,8 +15,8 @@ from klda.model import checkpoint as files
 from klda.model import runs
 from klda.model.inference import Fitted
 from klda.model.initialise import settings_of
+from klda.model.model_settings import plain
 from klda.model.objective import initial_parameters
-from klda.model.settings import plain
 from klda.text.documents import Ragged
 
 _MODEL = "model"

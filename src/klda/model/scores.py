@@ -15,9 +15,9 @@ from klda.model.bags import Floats
 from klda.model.batches import Batch, make_batch
 from klda.model.data import TrainingData
 from klda.model.keyword_sets import Choice, Rows, all_observed, enumerate_rows
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags, TopicWord
 from klda.model.objective import Explanation, Parameters, explain, row_keyword_log_probability, row_terms
-from klda.model.settings import ModelSettings
 from klda.model.vocabulary_softmax import sets_at_once
 from klda.model.workers import ALONE, Workers, total
 from klda.text.documents import Ints
@@ -74,6 +74,12 @@ def held_out_bound(
         rows, value = batch_bounds(parameters, batch, settings, observed_only=observed_only)
         mine += float(log_sum_rows(value, rows.document, len(batch)).sum(dtype=torch.float64))
     return total(workers, mine) / float(data.lengths.sum())
+
+
+@torch.no_grad()
+def printed_bound(parameters: Parameters, data: TrainingData, settings: ModelSettings) -> float:
+    """The held-out bound a token at the end of the E-steps, for a model that is judged rather than trained."""
+    return held_out_bound(parameters, data, _thorough(settings))
 
 
 @torch.no_grad()

@@ -11,22 +11,21 @@ import torch
 from torch import Tensor
 
 from klda.errors import DataError, DivergedError
-from klda.model import gibbs, prior
+from klda.model import prior, samplers
 from klda.model.bags import Floats
 from klda.model.batches import Batch, DocumentSampler, make_batch
 from klda.model.bound import BoundTerms
-from klda.model.data import TrainingData, gathered
+from klda.model.data import TrainingData, gathered, totals
 from klda.model.keyword_sets import Rows, all_observed, choose, enumerate_rows, log_weights, relaxed_rows
+from klda.model.model_settings import ModelSettings
 from klda.model.objective import (
     Parameters,
     batch_weights,
     row_keyword_log_probability,
     row_terms,
 )
-from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
+from klda.model.samplers import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 from klda.model.scores import held_out_bound, log_sum_rows
-from klda.model.settings import ModelSettings
-from klda.model.totals import totals
 from klda.model.training_state import PRETRAINING, TRAINING, TrainingState
 from klda.model.workers import ALONE, WorkerDraws, Workers, place, total
 from klda.text.documents import room
@@ -86,7 +85,7 @@ class Trainer:
         self.device = parameters.theta.device
         self.whole = totals(data.training, workers)
         self.state = TrainingState(parameters, data.training, settings, n_tokens=self.whole.n_tokens)
-        self._sampler = DocumentSampler(data.training.weights, workers)
+        self._sampler = DocumentSampler(data.training.weights, workers, uniform=settings.batches == "uniform")
         self._draws = WorkerDraws(workers, self.state.draws)
         share = torch.from_numpy(self.whole.keyword_frequency).float()
         self._empirical = (share / share.sum()).to(settings.device)  # (Q,)
@@ -119,7 +118,7 @@ class Trainer:
                     position.iteration,
                     total,
                     bound=position.smoothed if position.smoothed is not None else value,
-                    temperature=temperature_at(position.iteration),
+                    temperature=self._temperature(position.iteration),
                 )
             except KeyboardInterrupt:
                 # Between two iterations the state is whole; one that hits inside leaves the last check's.
@@ -207,7 +206,7 @@ class Trainer:
 
     def _relaxed_terms(self, batch: Batch, logits: Tensor, iteration: int) -> BoundTerms:
         """One relaxed keyword vector a document, drawn under ε: the paper's ways."""
-        settings, temperature = self.settings, temperature_at(iteration)
+        settings, temperature = self.settings, self._temperature(iteration)
         if settings.relaxation == "gumbel":
             mine, n_pairs = place(self.workers, len(logits))
             y = binary_gumbel(logits, temperature, gumbel((2, n_pairs), logits, self.state.noise)[:, mine])
@@ -243,14 +242,18 @@ class Trainer:
     def _advance_chains(self, iteration: int) -> None:
         state, settings = self.state, self.settings
         if state.chains is not None:
-            state.chains = gibbs.gibbs_steps(
+            state.chains = samplers.gibbs_steps(
                 state.chains,
                 state.parameters.theta,
                 settings.keyword_penalty,
-                gibbs.gibbs_schedule(iteration),
+                samplers.gibbs_schedule(iteration, period=settings.gibbs_period, long=settings.gibbs_steps),
                 state.noise,
                 allow_empty=settings.allow_empty,
             )
+
+    def _temperature(self, iteration: int) -> float:
+        settings = self.settings
+        return temperature_at(iteration, rate=settings.cooling, lowest=settings.lowest_temperature)
 
     def _check(self) -> None:
         """Looks at the held-out documents, keeps the best parameters, and decides whether to stop."""
@@ -262,18 +265,19 @@ class Trainer:
             state.parameters,
             self.data.held_out,
             settings,
-            observed_only=position.stage == PRETRAINING,
+            observed_only=position.stage == PRETRAINING or settings.early_stop == "words",
             workers=self.workers,
         )
         position.history.append((position.stage, position.iteration, value))
         best = position.best_bound
-        if not math.isfinite(value) or (best is not None and value < best - DIVERGED):
+        fell = settings.early_stop is not None and best is not None and value < best - DIVERGED
+        if not math.isfinite(value) or fell:
             raise DivergedError(
                 f"{position.stage}, iteration {position.iteration}: the held-out bound went to {value:.3g} a token "
                 f"(best {best if best is not None else float('nan'):.3g}); fit again with a smaller step, "
                 f"KLDA(learning_rate={settings.learning_rate / 4:g}). The last checkpoint is intact."
             )
-        if best is None or value > best:
+        if settings.early_stop is None or best is None or value > best:
             position.best_bound = value
             state.keep_as_best()
         before = position.smoothed
@@ -283,7 +287,8 @@ class Trainer:
             position.checks_without_gain = 0
         else:
             position.checks_without_gain += 1
-        position.stopped = settings.patience is not None and position.checks_without_gain >= settings.patience
+        patient = settings.early_stop is None or settings.patience is None
+        position.stopped = not patient and position.checks_without_gain >= (settings.patience or 0)
 
     def _fail(self, iteration: int, terms: BoundTerms) -> None:
         names = terms.not_finite()

@@ -80,7 +80,7 @@ def asked(values: Mapping[str, Any]) -> Request:
 def backtest(
     monitor: Monitor, values: Mapping[str, Any], *, progress: Progress = silent, job: str | None = None
 ) -> Mapping[str, Any]:
-    """What came out, as `klda.evaluation.summary` sums it up; it is kept, too."""
+    """What came out, as `klda.evaluation.backtest_summary` sums it up; it is kept, too."""
     from klda.evaluation.backtest import run
     from klda.evaluation.result_cache import write_result
 
@@ -187,7 +187,7 @@ def _corpus(monitor: Monitor, request: Request, windows: Sequence[Window], subje
 
 
 def _summed(request: Request, found: list[dict[str, Any]], seed: int) -> Mapping[str, Any]:
-    from klda.evaluation.summary import closed_summary, open_summary
+    from klda.evaluation.backtest_summary import closed_summary, open_summary
 
     if request.loop == "closed":
         return closed_summary(found, request.policies, seed=seed)

@@ -83,9 +83,9 @@ def recommend(
 
     `policy` is a name (see `klda.policies.registry.policies`) or a policy; `settings` are passed on to the one named.
     The policy `klda` looks at every word of recent posts, unless `candidates` are given; with a trained `model` it
-    predicts the words that a list will bring. Other policies get candidates from `sources`: of these, `viral` can learn
-    from `training`, another corpus or the folder of one, when the posts carry no counts of reposts; nouns are told by
-    `tagger`, patterns of ours or spaCy.
+    predicts the words that a list will bring. `klda-paper` with a `model` trains none. Other policies get candidates
+    from `sources`: of these, `viral` can learn from `training`, another corpus or the folder of one, when the posts
+    carry no counts of reposts; nouns are told by `tagger`, patterns of ours or spaCy.
 
     >>> from klda.simulation import World
     >>> advice = recommend(World(weeks=3, posts_per_week=400), ["horse", "race"], policy="counting", budget=4)
@@ -181,10 +181,12 @@ def _recommend(
         common["sample_share"] = share
     if isinstance(policy, str):
         chosen = policy_named(policy, **accepted(policy, common), **founding_setting(policy, first), **settings)
-    elif first is None:
-        chosen = policy
-    else:
+    elif first is not None:
         raise SettingError("founding keywords go with the name of a policy; give this one its own")
+    elif model is not None and getattr(policy, "model", model) is not model:
+        raise SettingError("a model goes with the name of a policy; give this one its own, as in KLDAPolicy(model=…)")
+    else:
+        chosen = policy
     if candidates is not None:
         found = Candidates(KeywordSet.of(*current, *as_keywords(candidates).included))
     elif getattr(chosen, "finds_candidates", False):

@@ -68,6 +68,16 @@ def accepted(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {setting: value for setting, value in settings.items() if setting in known}
 
 
+def defaults_of(name: str) -> dict[str, Any]:
+    """The settings of the policy of this name, with their defaults.
+
+    >>> defaults_of("frequent")
+    {'top': 2}
+    """
+    parameters = inspect.signature(type(policy(name))).parameters
+    return {setting: parameter.default for setting, parameter in parameters.items()}
+
+
 def policies() -> dict[str, str]:
     """Every policy that can be named, with one line on what it does.
 

@@ -14,7 +14,7 @@ from klda.report.wording import EMPTY, ResultGrid, cell, measured
 
 
 def render_backtest(summary: Mapping[str, Any], *, title: str) -> str:
-    """The page of a backtest in open or closed loop, from the summary by `klda.evaluation.summary`.
+    """The page of a backtest in open or closed loop, from the summary by `klda.evaluation.backtest_summary`.
 
     Names of subjects, keywords and errors are always shown as text.
     """

@@ -30,6 +30,18 @@ def test_likely_words_are_added_and_unlikely_ones_are_not():
     assert set(found.tolist()) == {0, 1}
 
 
+def test_a_word_that_would_drown_the_list_has_to_be_surer():
+    beside = {"current": np.array([0])}
+    assert set(scores([0.9, 0.75], [100, 10], **beside).choose(Limits()).tolist()) == {0, 1}
+    assert set(scores([0.9, 0.75], [100, 1000], **beside).choose(Limits()).tolist()) == {0}
+    assert set(scores([0.9, 0.99], [100, 1000], **beside).choose(Limits()).tolist()) == {0, 1}
+
+
+def test_posts_of_the_list_itself_make_no_word_loud():
+    only_the_list = {"current": np.array([0]), "outside_known": False}
+    assert set(scores([0.9, 0.75], [100, 1000], **only_the_list).choose(Limits()).tolist()) == {0, 1}
+
+
 def test_a_word_that_brings_nothing_new_is_not_added():
     assert scores([0.9, 0.99], [10, 0]).choose(Limits()).tolist() == [0]
 
@@ -52,7 +64,7 @@ def test_a_keyword_stays_that_the_rest_of_the_list_cannot_judge():
 
 
 def test_a_keyword_without_posts_stays_while_there_is_room():
-    silent = scores([0.9, 0.01, 0.8], [10, 0, 20], current=np.array([0, 1]))
+    silent = scores([0.9, 0.01, 0.9], [10, 0, 20], current=np.array([0, 1]))
     assert set(silent.choose(Limits()).tolist()) == {0, 1, 2}
     assert set(silent.choose(Limits(max_keywords=2)).tolist()) == {0, 2}
 
@@ -63,12 +75,12 @@ def test_the_likeliest_keyword_stays_where_none_belongs():
 
 def test_a_narrow_word_gives_way_to_the_wide_one_that_covers_it():
     covers = (frozenset[int](), frozenset({2}), frozenset[int]())
-    found = scores([0.9, 0.8, 0.99], [10, 50, 40], covers=covers).choose(Limits())
+    found = scores([0.9, 0.9, 0.99], [10, 50, 40], covers=covers).choose(Limits())
     assert set(found.tolist()) == {0, 1}
 
 
 def test_the_dial_at_one_prefers_what_rises_and_at_nought_what_does_not():
-    words = scores([0.9, 0.8, 0.8], [10, 20, 20], rise=[0.0, 1.0, -1.0])
+    words = scores([0.9, 0.8, 0.8], [100, 20, 20], rise=[0.0, 1.0, -1.0])
     assert words.choose(Limits(max_keywords=2), 1.0).tolist() == [0, 1]
     assert words.choose(Limits(max_keywords=2), 0.0).tolist() == [0, 2]
 

@@ -65,6 +65,13 @@ def test_endless_runs_of_letters_are_no_candidates() -> None:
     assert max(map(len, found)) < 20
 
 
+def test_nouns_are_those_of_all_windows_of_the_history() -> None:
+    first = [f"the hospital and its ambulance number {i}" for i in range(30)]
+    last = [f"the hospital has a nurse number {i}" for i in range(5)]
+    found = assembled(weekly(first, last, keywords=("hospital",)), KeywordSet.of("hospital"), sources=("nouns",))
+    assert found.keywords.texts[:3] == ("hospital", "number", "ambulance")
+
+
 def test_words_of_other_subjects_are_not_frequent_in_posts_of_this_one(corpus, current):
     found = assembled(corpus, current, sources=("nouns",)).keywords
     everything = corpus.with_candidates(KeywordSet.of("horse", "horses", "derby", "coffee"))

@@ -34,6 +34,15 @@ def test_nouns_are_told_from_verbs_and_adverbs(ward):
     assert not found["treated"]
 
 
+def test_nouns_are_looked_for_among_all_words():
+    adverbs = " ".join(["quickly", "slowly", "happily", "sadly", "badly", "nicely", "rarely", "fully"])
+    text = f"{adverbs} and the nurse spoke"
+    posts = [Post(str(i), datetime(2026, 1, 5, i, tzinfo=UTC), text if i < 5 else adverbs) for i in range(10)]
+    corpus = Corpus.from_posts(posts, ["nurse"], settings=TextSettings(min_count=1))
+    everything = corpus.with_candidates(["quickly"])
+    assert [keyword.text for keyword in frequent_nouns(everything, 1)] == ["nurse"]
+
+
 def test_the_most_frequent_nouns_come_first_with_the_forms_of_their_stem(ward):
     assert [keyword.text for keyword in frequent_nouns(ward, 2)] == ["nurse", "hospital"]
 

@@ -11,7 +11,7 @@ from klda.errors import DataError
 from klda.simulation import World
 from klda.text.corpus import Corpus
 from klda.text.storage import save_corpus
-from klda.types import KeywordSet, Post
+from klda.types import Keyword, KeywordSet, Post
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,14 @@ def test_it_replaces_the_list_as_in_the_paper(history, current, candidates):
     )
     assert set(found.next_keywords.texts) == set(found.ranked.texts)
     assert not found.per_keyword
+
+
+def test_a_noun_is_found_by_its_stem_and_one_without_a_candidate_is_named(corpus, current, candidates):
+    typed = KeywordSet.of(*(keyword for keyword in candidates if keyword.text != "patients"), "patient")
+    situation = Situation(history=corpus.with_candidates(typed), current=current, candidates=typed)
+    found = Viral().proposal(situation, [Keyword("patients", ("patients", "patient")), Keyword("xylophone")])
+    assert found.ranked.texts == ("patient",)
+    assert any("xylophone too, which is no candidate" in note for note in found.notes)
 
 
 def test_the_list_stays_when_nothing_is_recommended(history, current, candidates):

@@ -50,6 +50,34 @@ def test_ten_features_are_read_off_a_post():
     }
 
 
+def test_it_learns_from_the_three_months_before_the_decision():
+    popular_then = [post(i, 200, 50 if i % 2 else 0, followers=10_000 if i % 2 else 10) for i in range(100)]
+    unpopular_now = [post(i, 60, 0 if i % 2 else 50, followers=10_000 if i % 2 else 10) for i in range(100, 200)]
+    table = PostTable.of([*popular_then, *unpopular_now])
+    learnt = Virality.learn(table, everything(table), DECISION)
+    assert len(learnt.viral) == 100
+    assert learnt.predict(PostTable.of([post(1, 0, None, followers=10_000)]), np.arange(1)).tolist() == [False]
+
+
+def test_an_archive_that_ended_long_before_teaches_by_its_own_last_three_months():
+    table = PostTable.of([post(i, 2000 + i, 50 if i % 2 else 0, followers=i) for i in range(200)])
+    learnt = Virality.learn(table, everything(table), DECISION)
+    assert len(learnt.viral) == (91 - 28)
+
+
+def test_the_classifier_is_trained_once(monkeypatch):
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    fits = []
+    fit = HistGradientBoostingClassifier.fit
+    monkeypatch.setattr(HistGradientBoostingClassifier, "fit", lambda self, *a: fits.append(1) or fit(self, *a))
+    table = popular_authors()
+    learnt = Virality.learn(table, everything(table), DECISION)
+    first, second = (learnt.predict(table, everything(table)) for _ in range(2))
+    assert fits == [1]
+    assert first.tolist() == second.tolist()
+
+
 def test_missing_facts_are_unknown_rather_than_zero():
     table = PostTable.of([post(1, 40, 0)])
     known = PostFeatures.of(table, everything(table)).known

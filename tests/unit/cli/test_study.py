@@ -14,6 +14,7 @@ from klda.cli.study import study
 from klda.errors import SettingError
 from klda.evaluation import studies
 from klda.evaluation.archive import Archive
+from klda.evaluation.studies import PAPER_POLICIES
 from klda.evaluation.subjects import Subject
 from klda.simulation import World
 from klda.simulation.write_files import write
@@ -76,6 +77,47 @@ def test_the_study_is_printed_as_tables(files, overlaps):
     result = run(files, "--study", "divergence")
     assert "Words in common with the lists of KL" in result.stdout
     assert " 0.50–0.50 " in result.stdout
+
+
+def test_a_preset_and_a_study_exclude_each_other(files):
+    result = run(files, "--preset", "paper", "--study", "tables")
+    assert isinstance(result.exception, SettingError)
+    assert "give one" in str(result.exception)
+
+
+def test_the_preset_asks_the_papers_policies_with_the_settings_that_are_given(files, monkeypatch):
+    asked = []
+
+    def found(job):
+        asked.append(job)
+        return studies.identity(job.task) | {"error": "not asked in this test"}
+
+    monkeypatch.setattr(studies, "study_case", found)
+    result = run(
+        files, "--preset", "paper", "--set", "klda-paper.iterations=7", "--set", "klda-paper.word_weight=vocabulary"
+    )
+    assert "not asked in this test" in str(result.exception)
+    assert {job.study for job in asked} == {"paper"}
+    settings = asked[0].task.settings
+    assert settings.policies == PAPER_POLICIES
+    assert settings.policy_settings == {"klda-paper": {"iterations": 7, "word_weight": "vocabulary"}}
+
+
+def test_settings_that_no_policy_has_are_refused(files):
+    for text, complaint in (
+        ("iterations=7", "policy.name=value"),
+        ("klda-paper.steps=7", "has no setting 'steps'"),
+        ("klda-paper.iterations=many", "takes a number"),
+    ):
+        result = run(files, "--set", text)
+        assert isinstance(result.exception, SettingError)
+        assert complaint in str(result.exception)
+
+
+def test_tables_are_written_as_markdown(files, overlaps, tmp_path):
+    result = run(files, "--study", "divergence", "--save", str(tmp_path / "tables.md"))
+    assert result.exit_code == 0, result.output
+    assert "| hellinger | 0.50 (0.50–0.50) |" in (tmp_path / "tables.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_study_is_refused(files):

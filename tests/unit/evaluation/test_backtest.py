@@ -10,10 +10,10 @@ from klda.errors import DataError, SettingError
 from klda.evaluation import backtest as module
 from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
+from klda.evaluation.backtest_summary import closed_summary, open_summary
 from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
 from klda.evaluation.open_loop import LAST_TRUTH, last_truth, score
 from klda.evaluation.oracle import best_keywords
-from klda.evaluation.summary import closed_summary, open_summary
 from klda.evaluation.truth import Truth, TruthReading, TruthSettings, measure_truth, raw_ranking
 from klda.policies.registry import policy
 from klda.text.corpus import Corpus

@@ -1,4 +1,4 @@
-"""The paper's Table 5 follows from its Table 4: exact answers for the metric code."""
+"""The paper's Table 6 follows from its Table 5: exact answers for the metric code."""
 
 from __future__ import annotations
 

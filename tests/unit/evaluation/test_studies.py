@@ -21,6 +21,7 @@ QUICK = {
     "perplexity": {"pretraining_iterations": 20, "max_iterations": 0},
     "divergence": {"iterations": 5},
 }
+"""The preset `paper` has tests of its own."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def jobs(study, archive, corpus_folder, work, subjects):
     return [StudyTask(study, case, QUICK[study]) for case in cases]
 
 
-@pytest.mark.parametrize("study", studies.STUDIES)
+@pytest.mark.parametrize("study", QUICK)
 def test_a_study_asks_every_case_and_comes_out_as_tables(study, archive, corpus_folder, health, tmp_path):
     results = list(run_study(jobs(study, archive, corpus_folder, tmp_path, [health])))
     assert [(r["subject"], r["week"]) for r in results] == [
@@ -80,6 +81,21 @@ def test_tables_show_policies_that_are_asked_for_later(archive, corpus_folder, h
     next(run_study([job]))
     more = replace(job, task=replace(job.task, settings=replace(SETTINGS, policies=("counting", "static"))))
     assert "static" in next(run_study([more]))["answers"]
+
+
+def test_tables_do_not_depend_on_what_an_earlier_run_asked(archive, corpus_folder, health, tmp_path):
+    (job, *_) = jobs("tables", archive, corpus_folder, tmp_path, [health])
+    one = replace(job, task=replace(job.task, settings=replace(SETTINGS, policies=("counting",))))
+    fresh = next(run_study([replace(one, task=replace(one.task, work=str(tmp_path / "fresh")))]))
+    more = replace(job, task=replace(job.task, settings=replace(SETTINGS, policies=("counting", "frequent", "static"))))
+    next(run_study([more]))
+    after = next(run_study([one]))
+    assert list(after["answers"]) == ["counting"]
+    tables = [
+        [table.to_dict() for table in study_tables("tables", [case], (2, 3)) if "by keyword" not in table.title]
+        for case in (fresh, after)
+    ]
+    assert tables[0] == tables[1]
 
 
 def test_a_subject_that_nobody_writes_about_is_left_out(archive, corpus_folder, health, tmp_path):

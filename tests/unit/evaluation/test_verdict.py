@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from klda.evaluation.verdict import closed_verdict, labelled_verdict, open_verdict
+from klda.evaluation.backtest_summary import closed_verdict, labelled_verdict, open_verdict
 
 
 def estimate(mean: float | None, low: float | None = None, high: float | None = None) -> dict[str, float | None]:

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from klda.model.data import TrainingData
+from klda.model.model_settings import ModelSettings
 from klda.model.objective import Parameters, initial_parameters
-from klda.model.settings import ModelSettings
 from klda.posts.schema import PostTable, microseconds
 from klda.text.corpus import Corpus
 from klda.text.documents import Documents, Ragged, offsets

@@ -48,6 +48,22 @@ def test_a_batch_has_no_document_twice_and_spans_the_corpus():
     assert (drawn // 10 == np.arange(100)).all()
 
 
+def test_uniform_batches_are_samples_without_replacement():
+    generator = np.random.default_rng(0)
+    sampler = DocumentSampler(np.ones(20), uniform=True)
+    drawn = [sampler.draw(5, generator) for _ in range(4000)]
+    assert all(len(np.unique(batch)) == 5 for batch in drawn)
+    share = np.bincount(np.concatenate(drawn), minlength=20) / (5 * 4000)
+    assert share == pytest.approx(np.full(20, 0.05), abs=0.005)
+    in_one_stratum = np.mean([np.sum(batch < 4) > 1 for batch in drawn])
+    assert in_one_stratum > 0.2, "documents of the same time may meet, as in a uniform sample"
+
+
+def test_uniform_batches_refuse_documents_of_different_weight():
+    with pytest.raises(SettingError, match="half_life"):
+        DocumentSampler(np.array([1.0, 2.0]), uniform=True)
+
+
 def test_a_batch_larger_than_the_corpus_is_the_corpus():
     assert DocumentSampler(np.ones(5)).draw(64, np.random.default_rng(0)).tolist() == [0, 1, 2, 3, 4]
 

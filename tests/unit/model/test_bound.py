@@ -6,10 +6,10 @@ import torch
 
 from klda.model import bound
 from klda.model.batches import make_batch
+from klda.model.data import totals
 from klda.model.keyword_sets import all_observed, choose, enumerate_rows, log_weights, relaxed_rows
+from klda.model.model_settings import ModelSettings
 from klda.model.objective import batch_weights, row_keyword_log_probability, row_terms
-from klda.model.settings import ModelSettings
-from klda.model.totals import totals
 from tests.unit.model import slow_reference, slow_scores
 from tests.unit.model.small import data_of, parameters_of, random_data, tokens_of
 from tests.unit.model.test_networks import _layers

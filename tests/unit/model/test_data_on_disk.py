@@ -11,8 +11,8 @@ from klda.model import data as model_data
 from klda.model.batches import make_batch
 from klda.model.data import training_data
 from klda.model.klda import KLDA
+from klda.model.model_settings import ModelSettings
 from klda.model.runs import fingerprint
-from klda.model.settings import ModelSettings
 from klda.model.trainer import split
 from klda.simulation import World
 from klda.text import documents

@@ -6,8 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from klda.model.bound import terms
-from klda.model.expectation import expectation
+from klda.model.bound import expectation, terms
 from tests.unit.model import slow_reference
 
 

@@ -203,12 +203,23 @@ def test_the_paper_s_recipe_is_literal():
     assert (paper.relaxation, paper.partition, paper.negative_weight) == ("gumbel", "gibbs", 0.1)
     assert (paper.learning_rate, paper.keyword_learning_rate, paper.l2) == (0.001, 0.005, 0.1)
     assert (paper.pretraining_iterations, paper.topic_prior, paper.frequency_penalty) == (2500, "fixed", 1.0)
+    assert (paper.batches, paper.early_stop, paper.held_out) == ("uniform", None, 0.0)
+    assert (paper.max_iterations, paper.gibbs_period, paper.gibbs_steps) == (10_000, 100, 1000)
+    assert (paper.cooling, paper.lowest_temperature, paper.threshold) == (1e-4, 0.25, 0.5)
     assert KLDA.paper(word_weight="vocabulary").word_weight == "vocabulary"
 
 
-def test_the_paper_s_recipe_runs(corpus: Corpus):
-    paper = KLDA.paper(pretraining_iterations=4, max_iterations=6, check_every=3).fit(corpus)
-    assert len(paper.history_) > 2
+def test_the_paper_s_recipe_runs_to_its_last_iteration(corpus: Corpus):
+    done: list[tuple[str, int]] = []
+    paper = KLDA.paper(pretraining_iterations=4, max_iterations=6, check_every=3)
+    paper.fit(corpus, progress=lambda stage, n, *_, **__: done.append((stage, n)))
+    assert done[-1] == ("training", 6)
+    assert paper.history_ == [], "no document is held out"
+
+
+def test_the_paper_s_recipe_can_watch_the_words(corpus: Corpus):
+    paper = KLDA.paper(pretraining_iterations=4, max_iterations=6, check_every=3, early_stop="words", held_out=0.2)
+    assert len(paper.fit(corpus).history_) > 2
 
 
 def test_recent_documents_can_count_more(corpus: Corpus, model: KLDA):

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 
 from klda.model import scores, vocabulary_softmax
 from klda.model.data import TrainingData
-from klda.model.settings import ModelSettings
+from klda.model.model_settings import ModelSettings
 from tests.unit.model.small import data_of, parameters_of
 from tests.unit.model.test_trainer import trainer_of
 

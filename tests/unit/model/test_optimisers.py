@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from klda.model.optimisers import FusedAdam, RaggedRMSprop
+from klda.model.training_state import FusedAdam, RaggedRMSprop
 
 
 def test_visiting_few_parameters_at_a_time_equals_dense_rmsprop():

@@ -11,9 +11,9 @@ from scipy.optimize import linear_sum_assignment
 
 from klda.model.data import TrainingData
 from klda.model.generate import blended_topics, generate
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters
-from klda.model.settings import ModelSettings
 from klda.model.trainer import Trainer
 from klda.text.documents import Ragged
 from tests.unit.model.test_trainer import trainer_of

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from klda.model.keyword_sets import enumerate_rows, log_weights
-from klda.model.relaxation import binary_gumbel, categorical_gumbel, gumbel, temperature_at
+from klda.model.samplers import binary_gumbel, categorical_gumbel, gumbel, temperature_at
 from tests.unit.model.test_keyword_sets import CPU, _batch, _everything, _sets
 
 

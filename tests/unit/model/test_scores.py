@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from klda.model import prior, scores
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags
-from klda.model.settings import ModelSettings
 from tests.unit.model import slow_scores
 from tests.unit.model.small import data_of, parameters_of, random_data, tokens_of
 

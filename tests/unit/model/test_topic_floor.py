@@ -9,9 +9,9 @@ from klda.errors import SettingError
 from klda.model.data import TrainingData
 from klda.model.generate import generate
 from klda.model.initialise import first_parameters
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags
 from klda.model.scores import topic_shares
-from klda.model.settings import ModelSettings
 from klda.model.trainer import Trainer, split
 from klda.text.documents import Ragged
 

@@ -8,10 +8,10 @@ import torch
 
 from klda.errors import DataError, TrainingError
 from klda.model.data import TrainingData
+from klda.model.model_settings import ModelSettings
 from klda.model.networks import KeywordBags
 from klda.model.objective import Parameters, initial_parameters, initial_theta
 from klda.model.prior import log_partition_gradient
-from klda.model.settings import ModelSettings
 from klda.model.trainer import PRETRAINING, TRAINING, Trainer, split
 from tests.unit.model.small import data_of, random_data
 
@@ -198,6 +198,35 @@ def test_the_end_has_the_parameters_of_the_best_check():
     trainer = trainer_of(random_data(), replace(QUICK, learning_rate=0.3, max_iterations=12))
     trainer.run()
     assert same(trainer.state.best, trainer.state.parameters.tensors())
+
+
+def test_without_an_early_stop_all_iterations_are_run_and_the_last_parameters_are_kept():
+    settings = replace(QUICK, learning_rate=0.3, max_iterations=12, patience=1, early_stop=None)
+    trainer = trainer_of(random_data(), settings)
+    last = {}
+    trainer.run(
+        progress=lambda stage, done, *_, **__: (
+            last.update(copied(trainer.state.parameters.tensors())) if (stage, done) == (TRAINING, 12) else None
+        )
+    )
+    bounds = [bound for stage, _, bound in trainer.state.position.history if stage == TRAINING]
+    assert trainer.state.position.iteration == 12
+    assert bounds[-1] < max(bounds), "the last parameters are not the best here"
+    assert same(last, trainer.state.parameters.tensors())
+
+
+def test_a_stop_by_words_does_not_watch_the_keywords_own_probability():
+    def watched(early_stop: str) -> list[float]:
+        settings = replace(QUICK, early_stop=early_stop, learning_rate=1e-9, pretraining_iterations=0)
+        trainer = trainer_of(random_data(), settings)
+        trainer.state.parameters.theta.data += 3.0  # p_kw now expects far more keywords than there are
+        trainer.run()
+        return [bound for *_, bound in trainer.state.position.history]
+
+    moved = trainer_of(random_data(), replace(QUICK, early_stop="words", learning_rate=1e-9, pretraining_iterations=0))
+    moved.run()
+    assert watched("words") == pytest.approx([bound for *_, bound in moved.state.position.history], abs=1e-6)
+    assert watched("bound")[0] < watched("words")[0] - 0.2
 
 
 def test_a_stage_stops_when_the_smoothed_bound_no_longer_gains():

@@ -96,9 +96,9 @@ def test_what_is_no_post_is_refused_with_the_way_to_read_one(tmp_path):
     for path in ("posts.csv", tmp_path / "posts.csv"):
         with pytest.raises(InputError, match="there is no such file or folder"):
             recommend(path, ["mask"], policy="counting")
-        with pytest.raises(InputError, match=r"read it first, with klda\.read_posts"):
+        with pytest.raises(InputError, match=r"read it first: klda\.read_posts"):
             Corpus.from_posts(path, ["mask"])
-    with pytest.raises(InputError, match=r"posts hold str, not klda\.Post"):
+    with pytest.raises(InputError, match=r"the posts are str, not klda\.Post"):
         Corpus.from_posts(["my mask", "your mask"], ["mask"])
 
 
@@ -317,3 +317,15 @@ def test_a_keyword_that_was_meant_otherwise_is_answered_with_how_to_write_it(typ
     assert any(hint in note for note in recommend(world, ["health", typed], use_vectors=False).notes)
     with pytest.raises(DataError, match=hint):
         recommend(world, [typed])
+
+
+def test_klda_paper_uses_the_model_that_it_is_given(history, current, monkeypatch):
+    model = KLDA.paper(pretraining_iterations=4, max_iterations=0).fit(history)
+    monkeypatch.setattr(KLDA, "fit", lambda *_, **__: pytest.fail("a model was trained"))
+    assert recommend(history, current, policy="klda-paper", model=model).policy == "klda-paper"
+
+
+def test_a_model_beside_a_policy_that_has_none_is_refused(history, current):
+    model = KLDA(pretraining_iterations=2, max_iterations=0).fit(history)
+    with pytest.raises(SettingError, match="a model goes with the name of a policy"):
+        recommend(history, current, policy=policy("klda-paper"), model=model)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from klda.evaluation.summary import closed_summary, open_summary
+from klda.evaluation.backtest_summary import closed_summary, open_summary
 
 POLICIES = ("klda", "counting", "viral", "frequent", "tfidf", "textrank", "static", "ensemble", "random")
 SUBJECTS = ("health", "climate", "immigration")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from klda.evaluation.summary import closed_summary, open_summary
+from klda.evaluation.backtest_summary import closed_summary, open_summary
 from klda.report.backtest_report import render_backtest, write_backtest
 from klda.report.charts.policy_skill import Point, curves, short_labels
 from tests.unit.report.backtest_sample import POLICIES, SUBJECTS, WEEKS, closed_sample, open_cases, open_sample

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from klda.evaluation.summary import LOOP_MEASURES, closed_summary, labelled_summary, open_summary
+from klda.evaluation.backtest_summary import LOOP_MEASURES, closed_summary, labelled_summary, open_summary
 
 POLICIES = ("ours", "theirs", "random")
 

@@ -12,10 +12,12 @@ from klda.types import whole_number
 
 Relaxation = Literal["exact", "enumerate", "gumbel", "categorical"]
 Partition = Literal["exact", "gibbs"]
+Batches = Literal["stratified", "uniform"]
+EarlyStop = Literal["bound", "words"]
 
 _WHOLE = (
-    "n_topics", "n_chains", "enumeration_limit", "expectation_iterations", "batch_size", "pretraining_iterations",
-    "max_iterations", "max_held_out", "check_every", "random_state",
+    "n_topics", "n_chains", "gibbs_period", "gibbs_steps", "enumeration_limit", "expectation_iterations", "batch_size",
+    "pretraining_iterations", "max_iterations", "max_held_out", "check_every", "random_state",
 )  # fmt: skip
 _SEEDS = 2**63
 """Seeds are below this, so that every generator takes them."""
@@ -46,15 +48,20 @@ class ModelSettings:
     theta_start: Literal["calibrated", "log_frequency"] = "calibrated"
     partition: Partition = "exact"
     n_chains: int = 100
+    gibbs_period: int = 100
+    gibbs_steps: int = 1000
     negative_weight: float = 1.0
     frequency_penalty: float = 1.0
     relaxation: Relaxation = "exact"
     enumeration_limit: int = 3
     share_sets: bool = True
     threshold: float = 0.5
+    cooling: float = 1e-4
+    lowest_temperature: float = 0.25
     word_weight: Literal["tokens", "vocabulary"] = "tokens"
     expectation_iterations: int = 20
     expectation_tolerance: float = 1e-2
+    batches: Batches = "stratified"
     batch_size: int = 512
     learning_rate: float = 0.01
     keyword_learning_rate: float = 0.005
@@ -63,6 +70,7 @@ class ModelSettings:
     max_iterations: int = 400
     held_out: float = 0.05
     max_held_out: int = 500
+    early_stop: EarlyStop | None = "bound"
     check_every: int = 50
     patience: int | None = 4
     min_improvement: float = 1e-3
@@ -74,8 +82,9 @@ class ModelSettings:
         for field in fields(self):
             object.__setattr__(self, field.name, plain(getattr(self, field.name)))
         at_least = {
-            "n_topics": 1, "n_chains": 1, "enumeration_limit": 1, "expectation_iterations": 1, "batch_size": 1,
-            "pretraining_iterations": 0, "max_iterations": 0, "max_held_out": 1, "check_every": 1, "l2": 0,
+            "n_topics": 1, "n_chains": 1, "gibbs_period": 1, "gibbs_steps": 1, "cooling": 0,
+            "enumeration_limit": 1, "expectation_iterations": 1, "batch_size": 1, "pretraining_iterations": 0,
+            "max_iterations": 0, "max_held_out": 1, "check_every": 1, "l2": 0,
             "negative_weight": 0, "frequency_penalty": 0, "keyword_penalty": 0, "expectation_tolerance": 0,
             "min_improvement": 0,
         }  # fmt: skip
@@ -84,7 +93,7 @@ class ModelSettings:
         for name, least in at_least.items():
             if not getattr(self, name) >= least:
                 raise SettingError(f"{name} must be at least {least}, got {getattr(self, name)}")
-        for name in ("learning_rate", "keyword_learning_rate"):
+        for name in ("learning_rate", "keyword_learning_rate", "lowest_temperature"):
             if not getattr(self, name) > 0:
                 raise SettingError(f"{name} must be positive, got {getattr(self, name)}")
         for name in ("threshold", "held_out", "smoothing", "topic_floor"):
@@ -105,10 +114,12 @@ class ModelSettings:
             "partition": ("exact", "gibbs"),
             "relaxation": ("exact", "enumerate", "gumbel", "categorical"),
             "word_weight": ("tokens", "vocabulary"),
+            "batches": ("stratified", "uniform"),
+            "early_stop": ("bound", "words", None),
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
-                raise SettingError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+                raise SettingError(f"{name} must be one of {', '.join(map(str, allowed))}, got {getattr(self, name)!r}")
 
     @property
     def allow_empty(self) -> bool:

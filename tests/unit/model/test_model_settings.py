@@ -10,7 +10,7 @@ import pytest
 
 from klda.errors import SettingError
 from klda.model.klda import KLDA
-from klda.model.settings import ModelSettings
+from klda.model.model_settings import ModelSettings
 from tests.unit.model.small import QUICK, corpus_of, random_data
 
 

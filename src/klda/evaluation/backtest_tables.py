@@ -7,8 +7,8 @@ from itertools import product
 from typing import Any
 
 from klda.cells import estimate_text
-from klda.evaluation.summary import LABEL_MEASURES
-from klda.evaluation.tables import Table
+from klda.evaluation.backtest_summary import LABEL_MEASURES
+from klda.evaluation.paper_tables import Table
 
 OPEN_MEASURES = ("accuracy", "coverage", "skill")
 
