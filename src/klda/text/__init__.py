@@ -1,1 +1,1 @@
-"""From text to arrays: tokens, keywords, windows, and a simulated world."""
+"""From text to arrays: tokens, keywords, windows and corpora."""

@@ -1,4 +1,4 @@
-"""The corpus: what a model trains on. Immutable, array-backed, with the posts it was made from beside it."""
+"""The corpus that a model trains on: immutable arrays, and the posts they were made from."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ SHOWN = 8
 CHUNK_ROWS = 65_536
 """Posts encoded at a time: enough that most words repeat, few enough to stay small in memory."""
 Rows = Callable[[Words], slice]
-"""Chooses a stretch of documents by the window of each."""
+"""Chooses a range of documents by their windows."""
 
 
 def every(window: Words) -> slice:
-    """All documents, for who does not need those apart."""
+    """All documents: for callers that need no others."""
     return slice(0, len(window))
 
 
-@dataclass(frozen=True, eq=False)  # its arrays say of each number whether it is the same
+@dataclass(frozen=True, eq=False)  # comparing arrays gives arrays, not one answer
 class Corpus:
     """Documents that carry at least one candidate keyword, in the order of time.
 
@@ -67,7 +67,7 @@ class Corpus:
         return len(self.documents)
 
     def __repr__(self) -> str:
-        """What it holds, in a line: its arrays would fill a notebook."""
+        """One line about the corpus; its arrays would fill a notebook."""
         span = f"{self.windows[0]} to {self.windows[-1]}, " if self.windows else ""
         return (
             f"<Corpus of {len(self):,} documents and {len(self.apart):,} apart, {self.n_windows} windows "
@@ -75,7 +75,7 @@ class Corpus:
         )
 
     def _repr_html_(self) -> str:
-        """The same in a notebook, a fact a line."""
+        """A table for notebooks, with one fact in each row."""
         first = ", ".join(self.candidates.texts[:SHOWN]) + (" …" if len(self.candidates) > SHOWN else "")
         facts = {
             "documents": len(self),
@@ -96,16 +96,16 @@ class Corpus:
 
     @cached_property
     def matcher(self) -> Matcher:
-        """What decides which candidates a text carries."""
+        """The matcher that finds the candidates in a text."""
         return Matcher(self.candidates, adjacent=self.adjacent)
 
     @cached_property
     def keyword_words(self) -> Ragged:
-        """The vocabulary's words that each candidate covers, hashtags included: what `z = 1` takes out."""
+        """The words that each candidate covers, with hashtags. A model hides them where it observes the candidate."""
         return self.matcher.words_of(self.vocabulary)
 
     def take(self, index: Ints | slice) -> Corpus:
-        """The documents at these positions (ascending); `apart` is left behind."""
+        """The documents at these positions (ascending); without those of `apart`."""
         positions = np.arange(len(self))[index]
         return replace(
             self,
@@ -178,9 +178,9 @@ class Corpus:
         )
 
     def without_excluded(self, exclusions: KeywordSet) -> Corpus:
-        """The corpus without the posts that these exclusions leave out; its own exclusions hold no longer.
+        """The corpus without the posts that these exclusions leave out, and without exclusions of its own.
 
-        Such posts are not collected, so nothing is to be learnt from them.
+        Such posts are not collected, so nothing should be learnt from them.
         """
         corpus = self.with_candidates(self.candidates.included) if self.candidates.exclusions else self
         if any(used.exclusions for used in corpus.history):
@@ -200,7 +200,7 @@ class Corpus:
         return Ragged.joined([matcher.match_many(self.posts.texts(documents.post[i : i + CHUNK])) for i in rows])
 
     def _with_fewer(self, candidates: KeywordSet) -> Corpus:
-        """The same posts with these of the candidates alone, which were matched already."""
+        """The same posts with some of the candidates, whose matches are known."""
         column = np.full(len(self.candidates), -1, dtype=np.int32)
         column[[self.candidates.index(keyword) for keyword in candidates]] = np.arange(len(candidates))
         columns = column[self.observed.values]
@@ -218,11 +218,11 @@ class Corpus:
         )
 
     def without_apart(self) -> Corpus:
-        """The corpus as a filter made of its candidates would have collected it."""
+        """The posts that a filter of the candidates would have collected."""
         return replace(self, apart=self.apart.take(slice(0, 0)))
 
     def with_history(self, history: Sequence[KeywordSet]) -> Corpus:
-        """The same documents with another record of which keywords were active in each window."""
+        """The same documents with other lists of active keywords, one for each window."""
         if len(history) != self.n_windows:
             raise SettingError(f"{len(history)} keyword sets for {self.n_windows} windows; give one for each")
         return replace(self, history=tuple(history))

@@ -1,4 +1,4 @@
-"""Documents as arrays: token counts in CSR form, times, windows, and where each document's post is."""
+"""Documents as arrays: token counts in CSR form, times, windows, and the row of each post."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.int32]
 
 IN_MEMORY = 64 << 20
-"""Bytes from which an array that is put together lies in a file instead; see `klda.posts.temp_arrays`."""
+"""Larger arrays, in bytes, lie in a file; see `klda.posts.temp_arrays`."""
 BLOCK = 1 << 17
 """Lists gathered at a time when there are many."""
 
@@ -122,11 +122,11 @@ class Documents:
         )
 
     def shifted(self, windows: int) -> Documents:
-        """The same documents with window numbers moved back by so many."""
+        """The same documents with window numbers lowered by `windows`."""
         return Documents(**(self.arrays() | {"window": self.window - np.int32(windows)}))
 
     def moved(self, posts: int) -> Documents:
-        """The same documents with their posts so many rows further down."""
+        """The same documents with rows of posts raised by `posts`."""
         return Documents(**(self.arrays() | {"post": self.post + posts}))
 
     def arrays(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class Documents:
 
 
 def concatenated(first: Documents, second: Documents) -> Documents:
-    """One after the other, whatever their times."""
+    """The first documents, then the second, in no order of time."""
     names = ("words", "counts", "time", "window", "post")
     return Documents(
         np.concatenate([first.indptr, first.indptr[-1] + second.indptr[1:]]),
@@ -144,7 +144,7 @@ def concatenated(first: Documents, second: Documents) -> Documents:
 
 
 def merged(first: Documents, second: Documents) -> Documents:
-    """Both together, in the order of time."""
+    """All documents of both, in the order of time."""
     both = concatenated(first, second)
     return both.take(time_order(both))
 
@@ -155,7 +155,7 @@ def time_order(documents: Documents) -> Ints:
 
 
 def distinct(keys: NDArray[Any]) -> tuple[Ints, Ints]:
-    """Distinct numbers, ascending, and how often each occurs; sorts, which for many keys is faster than hashing.
+    """Distinct numbers, ascending, and how often each occurs; sorting is faster than hashing for many keys.
 
     >>> [part.tolist() for part in distinct(np.array([7, 3, 7]))]
     [[3, 7], [1, 2]]
@@ -185,12 +185,12 @@ def runs(indptr: Ints, index: Ints) -> tuple[Ints, Ints]:
 
 def chosen(values: NDArray[Any], index: Ints) -> NDArray[Any]:
     """The values at these positions; in a file when they are many."""
-    # "wrap" writes to where the values will lie, where "raise" would hold them a second time.
+    # "wrap" writes straight into `out`; "raise" would buffer a second copy.
     return np.take(values, index, out=room(len(index), values.dtype), mode="wrap")
 
 
 def room(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """An array to be filled, which lies in a file when it is large."""
+    """An empty array of this size, in a file if it is large."""
     return np.empty(size, dtype) if size * np.dtype(dtype).itemsize <= IN_MEMORY else nameless(size, dtype)
 
 

@@ -67,7 +67,7 @@ def encode(texts: pa.Array, matcher: Matcher, settings: TextSettings) -> Encoded
 def encode_all(
     chunks: Iterable[pa.Array], matcher: Matcher, settings: TextSettings, workers: int | None
 ) -> Iterator[EncodedTexts]:
-    """Each chunk encoded, in order; threads help, since most of the work is outside the interpreter."""
+    """Each chunk encoded, in order. Threads help, because most work is outside the interpreter."""
     n_threads = workers or min(4, os.cpu_count() or 1)
     if n_threads == 1:
         for chunk in chunks:
@@ -77,7 +77,7 @@ def encode_all(
         waiting: deque[Future[EncodedTexts]] = deque()
         for chunk in chunks:
             waiting.append(pool.submit(encode, chunk, matcher, settings))
-            if len(waiting) > n_threads:  # never more chunks in memory than are worked on
+            if len(waiting) > n_threads:  # hold no more chunks than are being encoded
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -122,7 +122,7 @@ def count_forms(forms: list[str], encoded: list[Ragged], settings: TextSettings)
 
 
 def known_and_frequent(found: Forms, recipe: Recipe) -> Vocabulary:
-    """The frequent words, the most frequent first; behind those that were known before, if any."""
+    """The frequent words, the most frequent first. Words known before come first."""
     known = recipe.vocabulary
     if known is not None and not recipe.extend_vocabulary:
         return known

@@ -1,7 +1,7 @@
-"""How common a word is in a language at large: a yardstick where no sample of the stream says what is common.
+"""How common a word is in its language, for when no sample of the stream is known.
 
 The frequencies are those of `wordfreq` (books, news, subtitles, the web, social media, up to 2021), its small lists:
-words rarer than one in a million are not told apart. They know nothing of a platform's own words, nor of news.
+all words rarer than one in a million count the same. Words of one platform and of recent news are missing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from klda.query import Condition, Either, SearchTerm
 from klda.types import Keyword
 
 RAREST = 1e-6
-"""What a word that is not listed counts as."""
+"""Frequency of words that are not listed."""
 
 _PARTS = re.compile(r"[\s-]+")
 
-_LISTED_AS = {"no": "nb"}  # Norwegian, of which the written form of most people is listed
+_LISTED_AS = {"no": "nb"}  # of the two written forms of Norwegian, only the more common one is listed
 
 
 def general_frequencies(keywords: Iterable[Keyword], language: str) -> NDArray[np.float64] | None:

@@ -37,9 +37,9 @@ def in_time(parts: Sequence[Documents]) -> Ints:
 def joined(parts: Sequence[Corpus], scratch: Path, order: Ints | None = None) -> Corpus:
     """One corpus of parts that share vocabulary, candidates and windows; their posts follow one another.
 
-    `order` picks some of the documents, as positions in the parts end to end; those apart are left behind then. Arrays
-    are written to nameless files in `scratch` (in the system's folder for such files where that cannot be written to)
-    and mapped, so that memory does not grow with the corpus.
+    `order` picks some of the documents by their positions in the parts, end to end; documents apart are then dropped.
+    Arrays are written to nameless files in `scratch`, or in the system's folder for temporary files if `scratch` is
+    read-only. The files are mapped, so memory does not grow with the corpus.
     """
     all_documents, all_apart = [part.documents for part in parts], [part.apart for part in parts]
     first_post = offsets(np.array([len(part.posts) for part in parts]))
@@ -103,11 +103,11 @@ WordCounts = pl.DataFrame
 _SCHEMA = pa.schema({"word": pa.large_string(), "form": pa.large_string(), "count": pa.int64()})
 
 ROW_BYTES = 400
-"""What one row takes while rows are grouped, strings and hash tables included."""
+"""Memory of one row while rows are grouped, with strings and hash tables."""
 
 
 def word_counts(vocabulary: Path) -> WordCounts:
-    """How often each form of each word occurred, as a vocabulary on disk says."""
+    """How often each form of each word occurred, from a vocabulary on disk."""
     lists = pl.read_parquet(vocabulary).rename({"forms": "form", "form_counts": "count"})
     return lists.filter(pl.col("form").list.len() > 0).explode("form", "count")
 
@@ -127,9 +127,10 @@ def vocabulary_of(counts: WordCounts, settings: TextSettings) -> tuple[Vocabular
 def merged_vocabulary(
     vocabularies: Sequence[Path], settings: TextSettings, *, memory: int = 1 << 30
 ) -> tuple[Vocabulary, int]:
-    """The vocabulary of all, and how many distinct words there were; only words that stay are held beyond `memory`.
+    """The vocabulary of all shards, and the number of distinct words before rare ones were left out.
 
-    When there are too many to count at once, they are spread over files by hash, and counted one file at a time.
+    Counts that exceed `memory` are spread over files by hash, and counted one file at a time. The frequent words
+    themselves must fit into memory.
     """
     n_rows = sum(int(_row_count(path)) for path in vocabularies)
     n_parts = ceil(max(1, n_rows) * ROW_BYTES / memory)
@@ -144,7 +145,7 @@ def merged_vocabulary(
 
 
 def _spread(vocabularies: Iterable[Path], n_parts: int) -> Iterator[WordCounts]:
-    """The counts in parts, all of a word in the same one."""
+    """The counts in parts. All counts of a word are in the same part."""
     with tempfile.TemporaryDirectory(prefix="klda-words-") as folder:
         paths = [f"{folder}/{number}.arrow" for number in range(n_parts)]
         with ExitStack() as stack:

@@ -66,7 +66,7 @@ def segmented(tokens: Tokens, language: str) -> Tokens:
 
 @lru_cache(maxsize=2)
 def segmenter(language: str) -> Callable[[str], list[str]]:
-    """What cuts a run of Japanese (ja) or Chinese (zh) text into words."""
+    """A function that cuts a run of Japanese (ja) or Chinese (zh) text into words."""
     require("languages", f"cutting {SEGMENTED[language]} text into words")
     if language == "zh":
         import jieba
@@ -81,7 +81,7 @@ def segmenter(language: str) -> Callable[[str], list[str]]:
 
 
 FEWEST_TEXTS = 20
-"""Texts below which nothing is said of a language: a short text is easily taken for another one."""
+"""With fewer texts, no language is guessed: guesses on short texts are often wrong."""
 LANGUAGES = dict(
     sorted(
         (
@@ -94,13 +94,13 @@ LANGUAGES = dict(
         key=lambda language: language[1],
     )
 )
-"""Languages of which more is known than how their words are written, by code, in the order of their names."""
+"""Languages with a stemmer, stop words, a segmenter or frequencies, by code, sorted by name."""
 _EVERYWHERE = frozenset({"rt", "via", "amp"})  # platforms put these into posts of any language
-_ALIKE = {"nb": "no", "nn": "no"}  # written forms of one language, which stemmer and guess name differently
+_ALIKE = {"nb": "no", "nn": "no"}  # written forms of one language; the guess names them, the stemmer does not
 
 
 def other_language(texts: Sequence[str], asked: str) -> tuple[str, int] | None:
-    """The language that most of these texts look to be in where it is not the one asked for, and how many do.
+    """The language of most of these texts and their number, if it is another one than was asked for.
 
     >>> other_language(["La scossa di terremoto è stata sentita anche a Modena."] * 20, "en")
     ('it', 20)
@@ -111,7 +111,7 @@ def other_language(texts: Sequence[str], asked: str) -> tuple[str, int] | None:
         return None
     own = _telling_words(asked)
     if 2 * sum(not own.isdisjoint(text.casefold().split()) for text in texts) >= len(texts):
-        return None  # plain enough, and the model that guesses takes a moment to load
+        return None  # sure enough, without loading the model that guesses
     guesses = Counter(_ALIKE.get(guess, guess) for guess in map(detect, texts) if guess)
     most = [(code, count) for code, count in guesses.items() if 2 * count > len(texts)]
     return most[0] if most and most[0][0] != _ALIKE.get(asked, asked) else None
@@ -119,7 +119,7 @@ def other_language(texts: Sequence[str], asked: str) -> tuple[str, int] | None:
 
 @cache
 def _telling_words(language: str) -> frozenset[str]:
-    """The stop words of a language that no other list has: they tell it at a glance."""
+    """The stop words that only this language has, which identify it quickly."""
     others = (words for code, words in STOP_WORDS.items() if code != language)
     return STOP_WORDS.get(language, frozenset()).difference(_EVERYWHERE, *others)
 

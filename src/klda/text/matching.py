@@ -31,6 +31,7 @@ from klda.types import Keyword, KeywordSet
 
 CHUNK = 32_768
 """Texts matched at a time."""
+_FAR = 1 << 62
 
 
 class Matcher:
@@ -57,6 +58,9 @@ class Matcher:
         alone = [(node, column) for node, column in tops if node >= 0]
         # what a word is good for: the columns that it matches alone, and behind them itself as a part of a gate
         self._uses = _edges([*alone, *((part, n_columns + part) for part in parts)], len(words), n_columns + n_nodes)
+        # pairs of a text and a column, and far behind them those of a text and a node, as numbers that ascend
+        self._scale = np.repeat([n_columns, n_nodes], [n_columns, n_nodes])
+        self._shift = np.concatenate([np.arange(n_columns), _FAR + np.arange(n_nodes)])
         asked = [(gates.words[word], column) for column, k in enumerate(keywords) for word in gates.asked[k]]
         self._asked = _edges(asked, len(words), n_columns)
         self._excludes = np.array([keyword.excludes for keyword in keywords], dtype=np.bool_)
@@ -74,20 +78,22 @@ class Matcher:
     def match_pieces(self, pieces: Pieces) -> Ragged:
         """As `match_many`, for texts that have been cut already."""
         found = chained(pieces.texts, chained(self._finder.find(pieces.distinct), self._uses))
-        n_texts, n_columns, n_nodes = len(pieces.texts), len(self.keywords), len(self._columns)
-        rows, uses = np.divmod(distinct(found.rows * (n_columns + n_nodes) + found.values)[0], n_columns + n_nodes)
+        n_texts, n_columns = len(pieces.texts), len(self.keywords)
         if self._levels:
-            is_part, is_alone = uses >= n_columns, uses < n_columns
-            more = self._through_gates(pieces, rows[is_part] * n_nodes + uses[is_part] - n_columns)
-            known = rows[is_alone] * n_columns + uses[is_alone]
+            pairs = distinct(found.rows * self._scale[found.values] + self._shift[found.values])[0]
+            known, words = np.split(pairs, [np.searchsorted(pairs, _FAR)])
+            more = self._through_gates(pieces, words - _FAR)
             more = more[~_within(more, known)]
-            rows, uses = np.divmod(np.insert(known, np.searchsorted(known, more), more), n_columns)
+            known = np.insert(known, np.searchsorted(known, more), more)
+        else:
+            known = distinct(found.rows * n_columns + found.values)[0]
+        rows, columns = np.divmod(known, max(1, n_columns))
         if self._excludes.any():
             refused = np.zeros(n_texts, dtype=np.bool_)
-            refused[rows[self._excludes[uses]]] = True
+            refused[rows[self._excludes[columns]]] = True
             left = ~refused[rows]
-            rows, uses = rows[left], uses[left]
-        return Ragged(offsets(np.bincount(rows, minlength=n_texts)), uses.astype(np.int32))
+            rows, columns = rows[left], columns[left]
+        return Ragged(offsets(np.bincount(rows, minlength=n_texts)), columns.astype(np.int32))
 
     def _through_gates(self, pieces: Pieces, met: Ints) -> Ints:
         """From the words that texts have to the columns of keywords whose condition has several words.

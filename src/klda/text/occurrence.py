@@ -1,8 +1,8 @@
 """Where words occur in strings: as whole words, between two boundaries.
 
-Most strings are ASCII, and most words are runs of letters, digits and underscores, with a sigil at most; there a word
-occurs exactly where such a run equals it, which a hash table answers. Everything else (punctuation inside a word,
-accents, emoji, scripts without spaces) an Aho-Corasick automaton finds, and it stays when its edges are boundaries.
+Most strings are ASCII. Most words are runs of letters, digits and underscores, perhaps after a sigil. There a word
+occurs exactly where a run equals it, and a hash table finds it. An Aho-Corasick automaton finds all other words
+(punctuation inside a word, accents, emoji, scripts without spaces); a hit counts if both its edges are boundaries.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class WordFinder:
         """The numbers of the words that occur in each string; a word that occurs twice may be listed twice."""
         ascii_ = ~strings.str.contains(r"[^\x00-\x7F]")
         easy, hard = ascii_.arg_true().to_numpy(), (~ascii_).arg_true().to_numpy()
-        if self._odd_words:  # strings that look as if they had one are worth a scan
+        if self._odd_words:  # scan only strings that contain one
             hard = np.concatenate([hard, easy[strings.gather(easy).str.contains_any(self._odd_words).to_numpy()]])
         found = [
             (easy, self._look_up(strings.gather(easy), _RUN)),
@@ -111,13 +111,17 @@ def _places(word: str, text: str) -> Iterator[tuple[int, int]]:
     start = padded.find(word)
     while start >= 0:
         stop = start + len(word)
-        before, first, last, after = (
-            np.array(_kind(padded[i]), dtype=np.uint8) for i in (start - 1, start, stop - 1, stop)
-        )
+        before, first, last, after = (_kind(padded[i]) for i in (start - 1, start, stop - 1, stop))
         letters = len(padded[:start]) - len(padded[:start].rstrip(_FLAG_LETTERS)) if word[0] in _FLAG_LETTERS else 0
-        if _parted(before, first) and _parted(last, after & ~np.uint8(_SIGIL)) and letters % 2 == 0:
+        if _is_parted(before, first) and _is_parted(last, after & ~_SIGIL) and letters % 2 == 0:
             yield start - 1, stop - 1
         start = padded.find(word, start + 1)
+
+
+def _is_parted(before: int, after: int) -> bool:
+    """The same as `_parted`, of one place."""
+    in_word = before & _WORD and after & (_WORD | _SIGIL)
+    return not (in_word or after & (_EXTENDS | _JOINS) or before & _JOINS)
 
 
 def _parted(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -127,7 +131,7 @@ def _parted(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.b
 
 
 def _place_in_run(inside: NDArray[np.bool_]) -> Ints:
-    """How many places before each one, without a gap, are inside too.
+    """The length of the run of inside places that ends just before each place.
 
     >>> _place_in_run(np.array([False, True, True, False, True])).tolist()
     [0, 0, 1, 0, 0]
@@ -145,7 +149,7 @@ def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=65_536)
 def _kind(character: str) -> int:
-    """How a character ties itself to its neighbours."""
+    """How a character joins its neighbours, as flags."""
     if character in "\u200c\u200d":
         return _JOINS
     if character in "#@":

@@ -1,6 +1,6 @@
-"""From posts to a corpus in shards, within a given memory and on all cores, however many posts there are.
+"""From posts to a corpus in shards, on all cores. Memory is bounded, however many posts there are.
 
-Posts are cut into shards as they are read and lie on disk from then on. Processes turn shards into local corpora while
+Posts are cut into shards as they are read, and stored on disk. Processes turn shards into local corpora while
 reading goes on; then the words of all shards are merged, and processes renumber each shard's words.
 """
 
@@ -27,9 +27,9 @@ from klda.types import Post, Progress, silent
 
 LEAST_MEMORY = 512 << 20
 PROCESS_BYTES = 200 << 20
-"""What a process takes before it has a post: the interpreter, Arrow, Polars."""
+"""Memory of a process without posts: the interpreter, Arrow, Polars."""
 BYTES_A_TEXT_BYTE = 12
-"""What making a shard takes for each byte of its texts, with room to spare: about 5 were measured."""
+"""Memory for each byte of text while a shard is made, generously: about 5 were measured."""
 MOST_TEXT = 32 << 20
 """Bytes of text in a shard; larger ones would gain nothing."""
 
@@ -45,13 +45,13 @@ def prepare(
 ) -> ShardedCorpus:
     """Writes the corpus of these posts to a folder of shards; it equals `Corpus.made` of the same posts.
 
-    `memory` bounds what all processes together hold, in bytes, the words that stay in the vocabulary aside. `workers`
-    is the number of processes (default: as many as cores and memory allow). What comes out depends on `memory` only in
+    `memory` bounds the memory of all processes together, in bytes, without the vocabulary. `workers`
+    is the number of processes (default: as many as cores and memory allow). `memory` changes only
     where shards are cut.
     """
     if memory < LEAST_MEMORY:
         raise SettingError(f"memory must be at least {LEAST_MEMORY >> 20} MiB, got {memory >> 20} MiB")
-    storage.check_free(folder)  # now rather than after hours
+    storage.check_free(folder)  # fail at once, not after hours of work
     n_workers = max(1, min(workers or os.cpu_count() or 1, memory // LEAST_MEMORY - 1))
     text_bytes = min(MOST_TEXT, (memory // (n_workers + 1) - PROCESS_BYTES) // BYTES_A_TEXT_BYTE)
     make = partial(_made, recipe=recipe)
@@ -65,7 +65,7 @@ def prepare(
             waiting.append(pool.submit(make, path))
             n_posts += rows
             progress("prepare", n_posts)
-            if len(waiting) > 2 * n_workers:  # reading may be ahead, but not so far that the disk fills twice
+            if len(waiting) > 2 * n_workers:  # reading may run ahead, but not far: its files need disk space
                 parts.append(waiting.popleft().result())
         parts.extend(future.result() for future in waiting)
         return assemble(
@@ -79,7 +79,7 @@ def prepare(
 
 
 def spilled(posts: HasBatches | Iterable[Post], work: Path, text_bytes: int) -> Iterator[tuple[Path, int]]:
-    """The posts in files of at most so many bytes of text (one post at least), and how many each has."""
+    """Files of posts with at most `text_bytes` bytes of text (at least one post), and the number of posts in each."""
     waiting: list[pa.RecordBatch] = []
     size = number = 0
     for batch in chain.from_iterable(_cut(batch, text_bytes) for batch in as_batches(posts)):
@@ -110,7 +110,7 @@ def _write(batches: list[pa.RecordBatch], path: Path) -> tuple[Path, int]:
 
 
 def _made(path: Path, recipe: Recipe) -> Path:
-    """The folder of the local shard of some posts, whose file goes."""
+    """The folder of the local shard of some posts. Their file is deleted."""
     folder = path.with_suffix("")
     make_part(path, folder, recipe)
     path.unlink()
@@ -125,5 +125,5 @@ def make_part(path: Path, folder: Path, recipe: Recipe) -> None:
 
 
 def _one_thread() -> None:
-    """Processes share the cores; more threads each would only fight."""
+    """Limits this process to one thread, because processes share the cores."""
     pa.set_cpu_count(1)

@@ -1,4 +1,4 @@
-"""Processes that work beside this one, and end with it."""
+"""Worker processes, which end with this process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CTRL_C = frozenset({signal.SIGINT})
 
 @contextmanager
 def spawned(workers: int, prepare: Callable[[], None]) -> Iterator[ProcessPoolExecutor]:
-    """A pool of so many processes, each of which calls `prepare` first; they end with this one, however it ends."""
+    """A pool of worker processes. Each calls `prepare` first, and all end with this process, even if it is killed."""
     # Spawned, not forked: torch, Arrow and Polars have threads that a fork would lose.
     context = multiprocessing.get_context("spawn")
     try:
@@ -33,8 +33,7 @@ def spawned(workers: int, prepare: Callable[[], None]) -> Iterator[ProcessPoolEx
 
 
 class _Pool(ProcessPoolExecutor):
-    """Processes that heed Ctrl-C only while they work on a task, which then fails; at other times they would fill the
-    screen with where they were."""
+    """Processes that Ctrl-C stops only while they run a task. At other times each would print a traceback."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)  # a process that starts inherits it
@@ -45,7 +44,7 @@ class _Pool(ProcessPoolExecutor):
 
 
 def _interruptible(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What the function returns; after a Ctrl-C no task is begun any more, as some are handed out ahead."""
+    """The result of the function. After Ctrl-C, tasks that are already queued do not start."""
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
         return fn(*args, **kwargs)
@@ -58,7 +57,7 @@ def _interruptible(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _begin(prepare: Callable[[], None]) -> None:
-    # Who was killed cannot tell its processes; they would wait for work for ever, with all that they have loaded.
+    # A killed parent cannot stop its workers; without this they would wait for ever, and keep their memory.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     prepare()
 

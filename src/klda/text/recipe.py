@@ -14,7 +14,7 @@ from klda.types import KeywordSet, Window, as_keywords
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to do with posts, apart from the posts.
+    """Settings that turn posts into a corpus.
 
     >>> Recipe(KeywordSet.of("health"), window="1d").matched.texts
     ('health',)

@@ -24,9 +24,9 @@ def recoded(corpus: Corpus, vocabulary: Vocabulary) -> Corpus:
 
 
 def frequent_vocabulary(corpus: Corpus, min_count: int = 10) -> Vocabulary:
-    """The words that occur at least so often in the corpus's own documents.
+    """The words that occur at least `min_count` times in the documents of the corpus.
 
-    A corpus cut out of a larger one knows the larger one's words; a replay must not, or it would look ahead.
+    A part of a larger corpus has the words of the whole. A replay must not know them: they come from its future.
     """
     kept = [i for i in np.flatnonzero(_seen(corpus) >= min_count).tolist() if i != 0]
     old = corpus.vocabulary
@@ -39,9 +39,9 @@ def frequent_vocabulary(corpus: Corpus, min_count: int = 10) -> Vocabulary:
 
 
 def most_frequent_vocabulary(corpus: Corpus, n_words: int) -> Vocabulary:
-    """The words that occur most often in the corpus's own documents, at most so many: all of them if there are no more.
+    """The `n_words` most frequent words of the documents of the corpus, or all if there are fewer.
 
-    Of words that occur equally often, either all have room or none.
+    Of equally frequent words, all are in or none.
     """
     seen = np.sort(_seen(corpus))[::-1]
     there_is_room = len(seen) - 1 <= n_words  # the placeholder is no word

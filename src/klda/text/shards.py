@@ -1,12 +1,11 @@
-"""A corpus in shards: a folder of corpora that share a vocabulary, for archives that no memory or no machine holds.
+"""A corpus in shards: a folder of corpora that share a vocabulary, for archives that exceed memory.
 
 shards.json          format version, settings, windows, keywords, and for each shard its counts and digest
 vocabulary.parquet   the words of all shards
 shards/00000, …      corpora as `storage` writes them, without a vocabulary, in the order in which posts were read
 
-Shards are made independently, in any process, as corpora that know every one of their words (`local_shard`).
-`assemble` merges their vocabularies and renumbers their words; what comes out does not depend on how posts were
-spread over shards, except for where the cuts are.
+Shards are made independently, in any process, as corpora with all their words (`local_shard`). `assemble` merges their
+vocabularies and renumbers their words. The corpus is the same wherever posts are cut.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ VERSION = 1
 VOCABULARY = "vocabulary.parquet"
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-"""`map`, or anything that does the same elsewhere: results in the order of tasks, functions and tasks picklable."""
+"""`map`, or a function that does the same in other processes. Results keep their order; tasks must be picklable."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """What the manifest says of one shard."""
+    """Facts about one shard, as the manifest has them."""
 
     folder: str
     posts: int
@@ -49,7 +48,7 @@ class Shard:
     apart: int
     tokens: int
     pairs: int
-    """Documents with a candidate that they carry."""
+    """Pairs of a document and a candidate that it carries."""
     digest: str
     """SHA-256 of the arrays."""
 
@@ -61,11 +60,11 @@ class ShardedCorpus:
     folder: Path
     shards: tuple[Shard, ...]
     digest: str
-    """SHA-256 of the vocabulary and of all arrays: two folders that agree in it hold the same corpus."""
+    """SHA-256 of the vocabulary and of all arrays: folders with the same digest hold the same corpus."""
 
     @classmethod
     def open(cls, folder: Path | str) -> ShardedCorpus:
-        """The shards that a folder's manifest names; none is read yet."""
+        """The shards in a folder, by its manifest. No shard is read yet."""
         path = Path(folder)
         try:
             manifest = json.loads((path / storage.SHARDS).read_text(encoding="utf-8"))
@@ -95,7 +94,7 @@ class ShardedCorpus:
         return Vocabulary.load(self.folder / VOCABULARY)
 
     def shard(self, number: int) -> Corpus:
-        """One shard, memory-mapped; `post` counts within the shard. A shard that is not as it was made is refused."""
+        """One shard, memory-mapped; `post` counts within the shard. A shard that has changed is refused."""
         corpus = self._mapped(number)
         self._check(number)
         return corpus
@@ -104,9 +103,9 @@ class ShardedCorpus:
         return map(self.shard, range(len(self)))
 
     def joined(self, rows: Rows | None = None) -> Corpus:
-        """All shards as one corpus in the order of time, mapped from a file that goes with it.
+        """All shards as one corpus in the order of time, mapped from a file that is deleted with the corpus.
 
-        With `rows`, only the documents that it chooses: no shard is read through that has none of them.
+        With `rows`, only the documents that it chooses. Shards without such documents are not read.
         """
         parts = [self._mapped(number) for number in range(len(self))]
         order, touched = None, list(range(len(self)))
@@ -135,7 +134,7 @@ def is_sharded(folder: Path | str) -> bool:
 
 
 def n_documents(folder: Path | str) -> int:
-    """How many documents the corpus in a folder has, whole or in shards; nothing else is read."""
+    """How many documents the corpus in a folder has, whole or in shards, from the manifest alone."""
     if is_sharded(folder):
         return sum(shard.documents for shard in ShardedCorpus.open(folder).shards)
     return len(storage.load(Path(folder)))
@@ -198,7 +197,7 @@ def assemble(
 
 @dataclass(frozen=True)
 class _Whole:
-    """What each shard has to know of all."""
+    """Facts about the whole corpus that each shard needs."""
 
     recipe: Recipe
     windows: tuple[Window, ...]
@@ -206,7 +205,7 @@ class _Whole:
     n_distinct: int
 
     def finished(self, part: Corpus, vocabulary: Vocabulary) -> Corpus:
-        """A local shard as it is among all: its words and windows numbered as everywhere."""
+        """A local shard with words and windows numbered as in the whole corpus."""
         first = self.windows.index(part.windows[0])
         corpus = replace(
             recoded(part, vocabulary),
@@ -220,7 +219,7 @@ class _Whole:
 
 
 def _finish(folder: Path, whole: _Whole, task: tuple[int, Path]) -> Shard:
-    """Writes one shard; a second time it takes the place of the first, so that a lost worker's task can be redone."""
+    """Writes one shard; writing it again replaces it, so a lost task can be repeated."""
     number, part = task
     corpus = whole.finished(storage.load(part), Vocabulary.load(folder / VOCABULARY))
     name = f"shards/{number:05d}"
@@ -302,7 +301,7 @@ class CorpusSummary:
 
 
 NO_CORPUS = CorpusSummary(documents=0, without_keyword=0, tokens=0, vocabulary_before=0, vocabulary=0, windows=())
-"""Of files without a single post."""
+"""The summary of files without posts."""
 
 
 def in_all(parts: Sequence[CorpusSummary]) -> CorpusSummary:

@@ -47,21 +47,21 @@ def is_corpus(folder: Path) -> bool:
 def save_corpus(corpus: Corpus, folder: Path | str) -> None:
     """Writes the corpus to a folder, which takes the place of a corpus that is already there.
 
-    Everything is written beside it first: whatever goes wrong, the folder holds a whole corpus or what it held before.
+    The corpus is first written to another folder. If that fails, the old content stays.
     """
     with replacing(Path(folder)) as fresh:
         write(corpus, fresh)
 
 
 def check_free(folder: Path) -> None:
-    """Refuses a folder that holds something else than a corpus."""
+    """Refuses a folder that contains anything but a corpus."""
     if folder.exists() and not is_corpus(folder) and (folder.is_file() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists and is not a corpus; choose another folder")
 
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
-    """A fresh folder beside this one, which takes its place when all went well and goes when it did not."""
+    """A new folder beside this one. It replaces this one on success, and is deleted on failure."""
     check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as beside:
@@ -111,7 +111,7 @@ def load(folder: Path, vocabulary: Vocabulary | None = None) -> Corpus:
 
 
 def write(corpus: Corpus, folder: Path, *, vocabulary: bool = True, posts: Path | None = None) -> None:
-    """Writes every file; the manifest last, since it says how large the others are.
+    """Writes every file; the manifest comes last, because it has the sizes of the others.
 
     A shard shares its vocabulary, and `posts` names a file that holds its posts already.
     """
@@ -134,7 +134,7 @@ def write(corpus: Corpus, folder: Path, *, vocabulary: bool = True, posts: Path 
 
 
 def describe(corpus: Corpus) -> dict[str, Any]:
-    """What a manifest says of a corpus beside its arrays, as plain data."""
+    """The facts about a corpus in its manifest, as plain data."""
     return {
         "settings": asdict(corpus.settings),
         "windowing": asdict(corpus.windowing)
@@ -148,7 +148,7 @@ def describe(corpus: Corpus) -> dict[str, Any]:
 
 
 def _link(source: Path, target: Path) -> None:
-    """The same file under a second name; a copy where the disk knows no links."""
+    """A hard link to the file, or a copy if the disk has no links."""
     try:
         os.link(source, target)
     except OSError:

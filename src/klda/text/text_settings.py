@@ -1,4 +1,4 @@
-"""Which tokens become words of a model, and what a word's stem is."""
+"""How text becomes words of a model: which tokens are kept, and how they are stemmed."""
 
 from __future__ import annotations
 

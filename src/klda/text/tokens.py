@@ -1,4 +1,4 @@
-"""Text as words: one normal form, which matching shares, and the cut into tokens."""
+"""Text as words: normalising, which matching uses too, and cutting into tokens."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _IS_EMOJI = rf"(?x) ^(?: {_EMOJI} )$"
 
 
 def normalise(text: str) -> str:
-    """The text as everything here compares it: NFKC, case folded, straight quotes, HTML entities resolved.
+    """The text in the form in which texts are compared: NFKC, case folded, straight quotes, HTML entities resolved.
 
     >>> normalise("Don’t PANIC &amp; ｃａｒｒｙ a Straße")
     "don't panic & carry a strasse"
@@ -56,7 +56,7 @@ def normalise(text: str) -> str:
         text = html.unescape(text)
     if text.isascii():
         return text.lower()
-    text = text.translate(_COMMON)  # typographic quotes are often all that is not ASCII
+    text = text.translate(_COMMON)  # often only quotes are not ASCII
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i")  # İ has its dot twice
@@ -77,8 +77,8 @@ def tokenise(text: str) -> list[str]:
 class Pieces:
     """Texts cut at white space, each distinct piece once.
 
-    Tokens and keywords' words never contain white space, so whatever is asked of a text can be asked of its distinct
-    pieces: several times fewer characters than the texts have.
+    Tokens and words of keywords contain no white space, so distinct pieces are searched instead of texts. They have
+    several times fewer characters.
     """
 
     distinct: pl.Series  # of strings, normalised
@@ -100,7 +100,7 @@ def cut(texts: Sequence[str] | pa.Array) -> Pieces:
     split = pc.ascii_split_whitespace(array)
     encoded = split.flatten().dictionary_encode()
     raw = pl.Series(encoded.dictionary, dtype=pl.String)
-    hard = raw.str.contains(r"[^\x00-\x7F]|&").arg_true()  # the rest is normal once it is in lower case
+    hard = raw.str.contains(r"[^\x00-\x7F]|&").arg_true()  # all others only need lower case
     normal = raw.str.to_lowercase().scatter(hard, [normalise(piece) for piece in raw.gather(hard)])
     indptr = split.offsets.to_numpy().astype(np.int64)
     return Pieces(normal, Ragged(indptr - indptr[0], encoded.indices.to_numpy()))

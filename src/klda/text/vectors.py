@@ -1,7 +1,7 @@
-"""What words mean: static vectors, trained elsewhere, that come with a package and never from the network.
+"""The meaning of words as static vectors, which come with a package; nothing is downloaded.
 
-The vectors are those of the package `wordllama`. Only its two data files are read. They know English, and they know
-words of the years up to 2024: a replay of older posts that uses them knows a little of its future.
+The vectors are those of the package `wordllama`. Only its two data files are read. They know English words of
+the years up to 2024. A replay of older posts with vectors therefore knows a little of its future.
 """
 
 from __future__ import annotations

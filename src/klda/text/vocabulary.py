@@ -1,4 +1,4 @@
-"""Which words the model knows, and how people write them."""
+"""The words that the model knows, and how people write them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Vocabulary:
         return np.array([sum(counts) for counts in self.form_counts], dtype=np.int64)
 
     def keyword(self, word: str | int, coverage: float = 0.95) -> Keyword:
-        """A stem as a keyword: its most frequent forms, as many as cover this share of its occurrences."""
+        """A stem as a keyword with its most frequent forms, which cover this share of its occurrences."""
         index = word if isinstance(word, int) else self.index(word)
         forms, counts = self.forms[index], self.form_counts[index]
         if not forms:
@@ -81,7 +81,7 @@ class Vocabulary:
         return Keyword(forms[0], forms[:n])
 
     def extend(self, forms: Mapping[str, Mapping[str, int]]) -> Vocabulary:
-        """This vocabulary with further stems behind its own, and the counts of all its forms brought up to date.
+        """This vocabulary with further stems at its end, and updated counts of all forms.
 
         >>> Vocabulary.of({"old": {"old": 3}}).extend({"new": {"new": 5}, "old": {"olds": 9}}).words
         ('<rare>', 'old', 'new')

@@ -38,10 +38,10 @@ def parse_length(length: str) -> timedelta:
 
 @dataclass(frozen=True)
 class Windowing:
-    """How time is cut: windows of one length, one of which starts at `align`.
+    """Windows of one length, one of which starts at `align`.
 
-    Windows of whole days start at that time of the day by the clock of `zone`, also when the clocks change (so that one
-    may last 23 or 25 hours); shorter ones always last what they say. Without `align` weeks start on Monday at midnight.
+    Windows of whole days start at that time of day in `zone`. When clocks change, one lasts 23 or 25 hours. Shorter
+    windows always have the same length. Without `align`, weeks start on Monday at midnight.
 
     >>> week = Windowing("7d")
     >>> windows, index = week.assign(np.array([microseconds(datetime(2026, 1, day, tzinfo=UTC)) for day in (7, 4, 20)]))

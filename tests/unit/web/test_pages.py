@@ -95,6 +95,21 @@ def test_a_phrase_may_be_typed_in_quotation_marks(browse: Callable[..., Browser]
         assert monitor.settings.first_keywords().texts == ("flu", '"long covid"', '"sore throat"')
 
 
+def test_a_query_that_cannot_be_read_is_shown_with_the_place(browse: Callable[..., Browser]) -> None:
+    page = browse().post("/new", FORM | {"keywords": "flu, cough AND (fever"}).text
+    assert "a parenthesis is not closed; add a )" in page
+    assert '<span class="place">  cough AND (fever\n            ^</span>' in page
+    assert "flu, cough AND (fever</textarea>" in page
+
+
+def test_exclusions_are_shown_with_the_keywords_of_a_monitor(browse: Callable[..., Browser]) -> None:
+    browser = browse()
+    browser.post("/new", FORM | {"keywords": 'flu AND (fever OR cough), -shot, -"bird flu"'})
+    page = browser.get("/monitors/flu").text
+    assert "<bdi>flu AND (fever OR cough)</bdi>" in page
+    assert "left out: <bdi>-shot</bdi>, <bdi>-&#34;bird flu&#34;</bdi>" in page
+
+
 def test_earlier_proposals_are_told_apart_by_their_window(browse: Callable[..., Browser], tmp_path: Path) -> None:
     home = make_home(tmp_path / "own")
     with opened(home, "health") as monitor:

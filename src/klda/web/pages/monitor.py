@@ -39,6 +39,7 @@ def monitor_page(request: Request, monitor: TheMonitor, by: Period = "window") -
         **_volume(monitor, by),
         now=now(monitor),
         yields=yields(monitor),
+        exclusions=monitor.records.keywords.active().exclusions.texts,
         settings=monitor.settings,
         gaps=monitor.records.journal.gaps(),
         refused=refusal(monitor),
