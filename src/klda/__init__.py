@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from klda.advice.choices import Outlook
     from klda.advice.evidence import Evidence
     from klda.advice.explanation import Finding, Reason
+    from klda.advice.first_list import FirstList, FirstWord
     from klda.advice.policy import Policy
     from klda.advice.proposal import Proposal, read_proposal, write_proposal
     from klda.advice.situation import Situation
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from klda.policies.recommend import recommend
     from klda.policies.registry import policies as list_policies
     from klda.policies.registry import policy
+    from klda.policies.start import start
     from klda.posts import read_posts
     from klda.report.proposal_report import write_report
     from klda.simulation import World
@@ -51,6 +53,8 @@ _HOME = {
     "Estimate": "klda.types",
     "Evidence": "klda.advice.evidence",
     "Finding": "klda.advice.explanation",
+    "FirstList": "klda.advice.first_list",
+    "FirstWord": "klda.advice.first_list",
     "KLDA": "klda.model.klda",
     "Keyword": "klda.types",
     "KeywordSet": "klda.types",
@@ -79,6 +83,7 @@ _HOME = {
     "recommend": "klda.policies.recommend",
     "save_corpus": "klda.text.storage",
     "silent": "klda.types",
+    "start": "klda.policies.start",
     "write_proposal": "klda.advice.proposal",
     "write_report": "klda.report.proposal_report",
 }
@@ -91,6 +96,8 @@ __all__ = [
     "Estimate",
     "Evidence",
     "Finding",
+    "FirstList",
+    "FirstWord",
     "Keyword",
     "KeywordSet",
     "Outlook",
@@ -119,6 +126,7 @@ __all__ = [
     "recommend",
     "save_corpus",
     "silent",
+    "start",
     "write_proposal",
     "write_report",
 ]

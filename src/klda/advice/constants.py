@@ -67,6 +67,17 @@ FEW_POSTS = 1_000
 """Posts below which words with two posts count as candidates: in a week of ten posts hardly a word comes three times.
 Not tuned."""
 
+# a first list from a subject in words
+
+FIRST_WORDS = 5
+"""Nearest words that take the place of a list when there is none. Not tuned."""
+LEAST_FIRST = 0.35
+"""Cosine with the subject from which on a word is near it. Not tuned."""
+VOLUME_FIRST = 0.05
+"""How nearness grows with a word's posts, so that of two near words the usual one is taken. Not tuned."""
+RARE_FIRST = 1e-4
+"""Share of the recent posts that such a word needs: rarer ones teach little. Not tuned."""
+
 # what is said of a proposal
 CLOSE_COMPANY = 0.5
 """Share of a word's posts beside the list from which on a reason says so first: more often with it than without."""

@@ -35,6 +35,11 @@ SENTENCES = {
     "no_room": "Not added: over the budget ({room})",
     "dropped_room": "Dropped to keep within the budget ({room})",
     "forbidden": "Not allowed by your settings",
+    # why a word is on a first list
+    "first_subject": "The subject in your own words",
+    "first_examples": "In {n} of your {of} example posts",
+    "first_beside": "{beside:.0%} of its posts also have the words nearest to the subject",
+    "first_meaning": "Close in meaning to the subject",
 }
 """What each code of a reason says; no full stop."""
 
@@ -47,6 +52,10 @@ NOTES = {
     "thin": "Only {n:,} posts carry a keyword. Treat this advice as a first guess.",
     "one_window": "Too few posts before the last window: what is rising is not known.",
     "no_model": "The topic model could not be trained. The words that a list brings are counted, not predicted.",
+    "first_no_vectors": "No word vectors for language {language}: the list starts from the subject's own words.",
+    "first_silent": "No known post has the words of the subject: {subject}.",
+    "first_few": "Only {n} of the words in these posts fit the subject.",
+    "first_nothing": "No word in these posts fits the subject. Read more posts, or say the subject in other words.",
     "common": "Common in posts on any subject: {words}. Such words say little about yours.",
     "list_only": "No posts without your keywords are known. Numbers of posts for new words are lower bounds.",
     "lower_bound": (

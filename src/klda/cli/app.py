@@ -19,6 +19,7 @@ from klda.cli.recommend import policies, recommend
 from klda.cli.rules import rules
 from klda.cli.serve import serve
 from klda.cli.simulate import simulate
+from klda.cli.start import start
 from klda.cli.study import study
 from klda.cli.train import topics, train
 from klda.errors import KldaError, TrainingWarning
@@ -48,6 +49,7 @@ def root(
     """Which keywords to follow next, and why."""
 
 
+app.command()(start)
 app.command(cls=BareBudget)(recommend)
 for command in (rules, policies, backtest, study, prepare, train, topics, simulate, serve):
     app.command()(command)
