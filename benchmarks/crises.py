@@ -26,7 +26,7 @@ from benchmarks.quality_figures import closed_figures
 from benchmarks.subjects import first_list, usable_words
 from klda.cli.archives import open_replay, policy_names
 from klda.cli.inputs import Reading
-from klda.cli.progress import progress_bar
+from klda.cli.output import progress_bar
 from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.backtest_summary import closed_summary

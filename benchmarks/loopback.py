@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor
-from klda.monitor.settings import MonitorSettings
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.simulation import World
 from klda.store.delta.rows import ROW_SCHEMA
 from klda.text.matching import Matcher

@@ -29,7 +29,7 @@ from benchmarks.quality_fit import fit
 from benchmarks.quality_page import rewrite
 from klda.cli.archives import OpenReplay, open_replay, policy_names, windows_to_test
 from klda.cli.inputs import Reading
-from klda.cli.progress import progress_bar
+from klda.cli.output import progress_bar
 from klda.errors import KldaError
 from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, check_length, run, tasks

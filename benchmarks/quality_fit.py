@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from klda.cli.archives import OpenReplay
-from klda.cli.progress import progress_bar
+from klda.cli.output import progress_bar
 from klda.evaluation.backtest import BacktestSettings, tasks
 from klda.evaluation.parallel import Map
 from klda.evaluation.perplexity import EARLIER, LAST, SAME, SCORES, UNIGRAM, gap_closed

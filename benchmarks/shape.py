@@ -2,9 +2,10 @@
 
     python -m benchmarks.shape [--source src/klda]
 
-Prints JSON: `modules`, `lines`, the `largest` modules, `packages` with their modules, names of modules (`shared_names`)
-and of classes (`shared_classes`) that occur more than once, with their places, and modules that only one other imports
-(`one_caller`), for who looks for fragments to merge.
+Prints JSON: `modules`, `lines`, the `largest` modules, and `packages` with their modules. Names of modules that occur
+more than once come with their places. Under `one_thing`, they name a command, a page, and the code that both show.
+Under `shared_names`, they name different things. `shared_classes` does the same for classes. `one_caller` lists
+modules that only one other imports: they may be fragments to merge.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+FOR_PEOPLE = ("cli.", "web.")
+"""Packages whose modules show to people what modules below do."""
 
 
 def modules_of(source: Path) -> dict[str, ast.Module]:
@@ -45,6 +49,19 @@ def shared(names: Mapping[str, list[str]]) -> dict[str, list[str]]:
     return {name: places for name, places in sorted(names.items()) if len(places) > 1}
 
 
+def one_thing(places: list[str], callers: Mapping[str, set[str]], top: str) -> bool:
+    """Whether modules of one name are about one thing: commands, pages, and at most one module that they import.
+
+    >>> one_thing(["cli.rules", "monitor.rules"], {"klda.monitor.rules": {"klda.cli.rules"}}, "klda")
+    True
+    >>> one_thing(["cli.topics", "advice.topics", "report.topics"], {}, "klda")
+    False
+    """
+    shown = {f"{top}.{place}" for place in places if place.startswith(FOR_PEOPLE)}
+    below = [f"{top}.{place}" for place in places if not place.startswith(FOR_PEOPLE)]
+    return bool(shown) and (not below or (len(below) == 1 and bool(callers.get(below[0], set()) & shown)))
+
+
 def shape(source: Path) -> dict[str, Any]:
     """The figures of a package folder, as plain data."""
     modules = modules_of(source)
@@ -59,12 +76,15 @@ def shape(source: Path) -> dict[str, Any]:
                 classes[node.name].append(name.removeprefix(f"{top}."))
     lines = {name: len((source.parent / f"{name.replace('.', '/')}.py").read_text().splitlines()) for name in plain}
     callers = imported_by(modules)
+    names = shared(files)
+    same = {name for name, places in names.items() if one_thing(places, callers, top)}
     return {
         "modules": len(plain),
         "lines": sum(lines.values()),
         "largest": dict(sorted(lines.items(), key=lambda entry: -entry[1])[:5]),
         "packages": dict(Counter(name.split(".")[1] if name.count(".") > 1 else top for name in plain)),
-        "shared_names": shared(files),
+        "one_thing": {name: places for name, places in names.items() if name in same},
+        "shared_names": {name: places for name, places in names.items() if name not in same},
         "shared_classes": shared(classes),
         "one_caller": sorted(name for name in plain if len(callers.get(name, ())) == 1),
     }

@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.loopback import keywords_for, matching
-from klda.monitor.close import close
+from klda.monitor.calendar import close
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.propose import propose
-from klda.monitor.settings import MonitorSettings
-from klda.monitor.topics import learn_topics
+from klda.monitor.window_topics import learn_topics
 from klda.posts.schema import POST_SCHEMA, to_batch
 from klda.simulation import World
 from klda.text.matching import Matcher

@@ -12,8 +12,7 @@ import klda
 from klda.advice.proposal import write_proposal
 from klda.advice.situation import Situation
 from klda.baselines.candidates import assemble_candidates
-from klda.cli.output import ListFormat, out, print_table
-from klda.cli.progress import progress_bar
+from klda.cli.output import ListFormat, out, print_table, progress_bar
 from klda.cli.recommend import show
 from klda.evaluation.archive import Archive
 from klda.evaluation.closed_loop import against_labels

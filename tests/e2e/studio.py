@@ -12,8 +12,8 @@ from typing import Any
 
 import uvicorn
 
-from klda.web.app import create_app
-from klda.web.settings import StudioSettings
+from klda.web.application import create_app
+from klda.web.studio_settings import StudioSettings
 
 AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
 SERIOUS = ("serious", "critical")

@@ -21,8 +21,8 @@ import pytest
 import klda
 from klda.monitor.create import create
 from klda.monitor.monitor import opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.run import run
-from klda.monitor.settings import MonitorSettings
 from klda.simulation import write
 from tests.e2e.chromium import playwright
 from tests.e2e.studio import served

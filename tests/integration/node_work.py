@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from klda.cli.engines import FileReading, TaskPosts
+from klda.cli.on_ray import FileReading, TaskPosts
 from klda.errors import DataError
 
 

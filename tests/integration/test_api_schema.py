@@ -18,8 +18,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from klda.web.app import create_app
-from klda.web.settings import StudioSettings
+from klda.web.application import create_app
+from klda.web.studio_settings import StudioSettings
 from tests.unit.web.home import make_home
 
 TOKEN = "0123456789abcdef-ann"

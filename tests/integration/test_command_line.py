@@ -104,7 +104,7 @@ def test_train_says_what_is_not_there(klda, corpus, tmp_path):
     assert missing.exit_code == 2
     assert "nothere: there is no such folder; give the folder that klda prepare wrote" in missing.error
     started = klda("train", folder, "-m", tmp_path / "m", "--max-iterations", "2", "--resume", "--format", "json")
-    assert "there is nothing to resume" in started.stderr
+    assert "has nothing to resume" in started.stderr
     assert json.loads(started.stdout)["documents"] > 0
 
 
@@ -247,7 +247,7 @@ def test_a_full_disk_gets_a_line_and_no_traceback(posts, tmp_path, monkeypatch, 
     with pytest.raises(SystemExit) as end:
         app.main()
     assert end.value.code == 1
-    assert "error: no room is left on the disk; make room" in capsys.readouterr().err
+    assert "error: the disk is full; free some space" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

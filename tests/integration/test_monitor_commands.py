@@ -191,7 +191,7 @@ def test_an_empty_list_waits_to_be_rejected_and_cannot_be_approved(
     assert f"klda monitor reject live {empty}" in told
     result = klda("monitor", "approve", "live", "--home", tmp_path / "home")
     assert result.exit_code == 3
-    assert "an empty list, which would collect nothing; edit it, or reject it" in result.error
+    assert "an empty list and would collect nothing; edit it, or reject it" in result.error
     assert monitor("show", "live")["keywords"] == ["health"]
 
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from klda.errors import StoreError
-from klda.monitor.close import closed
+from klda.monitor.calendar import closed
 from klda.monitor.collect import Collector
 from klda.monitor.create import create
 from klda.monitor.decide import edit
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.run import AGAIN, run
-from klda.monitor.settings import MonitorSettings
 from klda.streams.jetstream import Jetstream
 from klda.types import KeywordSet
 from tests.integration.taking import posts
@@ -117,7 +117,7 @@ def test_windows_end_by_the_clock_and_an_approved_list_is_followed_while_posts_c
     tmp_path: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("klda.monitor.collect.POLL", 0.05)
-    monkeypatch.setattr("klda.monitor.batch.SECONDS", 0.1)
+    monkeypatch.setattr("klda.monitor.collect.SECONDS", 0.1)
     clock = Clock()
     home = made(tmp_path, inbox, clock)
 
@@ -158,7 +158,7 @@ def test_windows_end_by_the_clock_and_an_approved_list_is_followed_while_posts_c
 def test_a_proposal_that_crashes_does_not_end_collecting_and_is_made_later(
     tmp_path: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr("klda.monitor.batch.SECONDS", 0.1)
+    monkeypatch.setattr("klda.monitor.collect.SECONDS", 0.1)
     clock, told = Clock(), list[str]()
     home = made(tmp_path, inbox, clock)
 
@@ -189,7 +189,7 @@ def test_a_proposal_that_crashes_does_not_end_collecting_and_is_made_later(
 
     with opened(home, "health", clock=clock) as monitor:
         asyncio.run(both(monitor))
-    assert f"no proposal, tried again at 2026-01-07 03:24: {str(error) or 'MemoryError'}" in told
+    assert f"no proposal; the next attempt is at 2026-01-07 03:24: {str(error) or 'MemoryError'}" in told
 
 
 def test_ctrl_c_stores_what_came_and_the_next_run_goes_on(tmp_path: Path, inbox: Path) -> None:

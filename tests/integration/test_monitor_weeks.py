@@ -14,13 +14,13 @@ from threading import Thread
 
 import pytest
 
-from klda.monitor.close import closed
+from klda.monitor.calendar import closed
 from klda.monitor.create import create
 from klda.monitor.decide import AUTOMATIC
 from klda.monitor.history import history
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.run import run
-from klda.monitor.settings import MonitorSettings
 from klda.simulation import World, write
 from klda.types import KeywordSet
 from tests.unit.store import postgres

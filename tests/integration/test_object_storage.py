@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from klda.errors import StoreError
-from klda.monitor.close import close
+from klda.monitor.calendar import close
 from klda.monitor.collect import Collector
 from klda.monitor.create import create
 from klda.monitor.export import export
+from klda.monitor.forget import vacuum
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.propose import propose
-from klda.monitor.settings import MonitorSettings
-from klda.monitor.vacuum import vacuum
 from klda.posts.schema import to_batch
 from klda.store import PostStore
 from klda.streams import Deleted

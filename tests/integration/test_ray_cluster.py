@@ -16,8 +16,8 @@ import pytest
 import torch
 from deltalake import write_deltalake
 
-from klda.cli.engines import FileReading, source_files
 from klda.cli.inputs import Reading
+from klda.cli.on_ray import FileReading, source_files
 from klda.errors import DataError, SettingError
 from klda.model.klda import KLDA
 from klda.posts import read_posts

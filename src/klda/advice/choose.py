@@ -140,11 +140,11 @@ class Scores:
     def needed(self, new: Floats) -> Floats:
         """The chance that a word needs to be added, from the new posts of each (Q,). # (Q,)
 
-        The odds grow with the posts that a word newly brings for each post of the list, up to one: a wrong word with as
-        many posts as the list drowns it.
+        More than half as many new posts as the list has make a word loud, as many make it as loud as can be. It has to
+        be surer then: a wrong word of this size drowns the list.
         """
-        today = max(self.union.posts(self.current), 1.0)
-        loud = np.minimum(new / today, 1.0) if self.outside_known else np.zeros(len(new))
+        share = new / max(self.union.posts(self.current), 1.0)
+        loud = np.clip(2 * share - 1, 0.0, 1.0) if self.outside_known else np.zeros(len(new))
         odds = LEAST_RELEVANCE / (1 - LEAST_RELEVANCE) * (1 + LOUDNESS * loud)
         return np.asarray(odds / (1 + odds))
 

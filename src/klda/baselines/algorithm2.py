@@ -39,7 +39,7 @@ class Extensions:
     divergence: Floats  # (n, Q)
     distance: Floats  # (n, Q)  high-frequency distance R
     chance: Floats | None = None  # (Q,)
-    """How likely each candidate is to be among the best for a current keyword, where windows were drawn to tell."""
+    """How likely each candidate is among the best for a current keyword, if windows were drawn to estimate that."""
 
 
 def extend(

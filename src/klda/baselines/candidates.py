@@ -30,9 +30,9 @@ from klda.types import Keyword, KeywordSet, Progress, silent
 HALF_LIFE = 4.0
 """Windows after which the use of a hashtag counts half."""
 FEWEST_TAGGED, LEAST_TAGGED = 4, 0.01
-"""Posts that a hashtag in use has, older ones counted less, and their share of all."""
+"""Fewest posts of a hashtag in use, with older posts counted less, and their smallest share of all posts."""
 RECENT = 4
-"""Windows in which a hashtag must be in use to be looked at: rare ones would take the places of words."""
+"""A hashtag must be in use in these last windows: rare ones would take the places of words."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ def assemble_candidates(
 
     A keyword of the list keeps the form in which it was typed; one found in the data carries the surface forms of its
     stem. After the words of earlier lists, the sources take turns until the size is reached. `viral` is the policy, or
-    what it recommends where that is known. It is left out when nothing is known about reposts, with a note where it was
-    asked for: given, or picked out of the usual sources.
+    the words that it recommends. It is left out if nothing is known about reposts. A note says so if `viral` was given,
+    or if `sources` names it without the other usual sources.
     """
     unknown = set(sources) - set(SOURCES)
     if unknown:
@@ -131,7 +131,7 @@ def _frequent(subject: Corpus, limit: int, tagger: Tagger) -> list[Keyword]:
 
 
 def _hashtags(subject: Corpus, limit: int, _: Tagger) -> list[Keyword]:
-    """Tags that could be tried and that nobody writes without the sign of late: the word would match both."""
+    """Hashtags in use that are never written without the sign; otherwise the plain word would match both."""
     recent = subject.span(max(0, subject.n_windows - RECENT))
     vocabulary, count = recent.vocabulary, document_frequency(recent)
     weight = recency(subject, HALF_LIFE)  # (D,)

@@ -17,10 +17,10 @@ from klda.types import Progress
 class CoOccurrence(RankingPolicy):
     """Candidates that stand in the same posts as the list's keywords more often than chance would have it.
 
-    KeySelect counts co-occurrence with accepted words and takes off that with rejected ones. Without labels, what is
-    taken off is what chance gives: of the N posts of the last window, with and without a candidate, n_k n_c / N would
-    have both keyword and candidate. The score sums over the current keywords how far the posts with both exceed that,
-    in standard deviations; a keyword is in its own company.
+    KeySelect counts co-occurrence with accepted words and subtracts that with rejected ones. Without labels, the
+    co-occurrence by chance is subtracted: of the N posts of the last window, with and without a candidate, n_k n_c / N
+    would have both keyword and candidate. The score sums over the current keywords how far the posts with both exceed
+    that, in standard deviations. A keyword co-occurs with itself.
     """
 
     name = "cooccurrence"
@@ -46,7 +46,7 @@ class CoOccurrence(RankingPolicy):
 
 
 def beyond_chance(both: Floats, chance: Floats) -> Floats:
-    """How many standard deviations counts lie above what chance gives; one post more is expected, to damp rare ones.
+    """How many standard deviations counts lie above chance. One more post is expected, which damps rare words.
 
     >>> beyond_chance(np.array([8.0, 1.0]), np.array([3.0, 0.0]))
     array([2.5, 1. ])

@@ -78,7 +78,7 @@ def chi_squared(p: Floats, q: Floats) -> Floats:
 
 
 def total_variation(p: Floats, q: Floats) -> Floats:
-    """Total variation, ½ Σ |p − q|: the share of words that would have to be others; in [0, 1]. # (n, m)
+    """Total variation, ½ Σ |p − q|: the share of words in which the two differ; in [0, 1]. # (n, m)
 
     >>> total_variation(np.array([[0.5, 0.5]]), np.array([[0.25, 0.75]]))
     array([[0.25]])

@@ -1,4 +1,4 @@
-"""Where words that may become keywords are looked for, by name; in a file of its own, for those who only need names."""
+"""The names of the sources of candidates, in a file of their own: commands need the names without heavy imports."""
 
 from __future__ import annotations
 

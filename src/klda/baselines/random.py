@@ -17,7 +17,7 @@ from klda.types import Progress, silent
 
 @dataclass
 class Random:
-    """Candidates drawn uniformly: what a policy must beat to be worth anything.
+    """Candidates drawn uniformly: the least that a policy must beat.
 
     `top` is how many each current keyword contributes to the list when the budget does not say.
     """

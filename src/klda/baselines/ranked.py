@@ -1,4 +1,4 @@
-"""What the policies share that score every candidate: the best make the next list, as far as the budget goes."""
+"""What ranking policies share: they score every candidate, and the best fill the next list within the budget."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Ranking:
 
 @dataclass
 class RankingPolicy:
-    """Proposes the best candidates by a score; what differs between policies is the score.
+    """Proposes the best candidates by a score. Policies differ in the score.
 
     `top` is how many each current keyword contributes to the list when the budget does not say.
     """

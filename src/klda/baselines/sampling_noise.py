@@ -5,7 +5,7 @@ words, the further. A prediction without that noise ranks candidates differently
 against. So the counts of next window are drawn from the predicted distributions, as many tokens as each keyword is
 expected to have, smoothed as the truth will be, and scored; the scores' mean and spread over a few draws come back.
 Keywords are drawn independently of each other, although documents that carry both make their words agree a little more.
-The intervals are of sampling alone; how far windows differ beyond it is for `klda.baselines.uncertainty` to tell.
+The intervals are of sampling alone. `klda.baselines.uncertainty` measures how far windows differ beyond it.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from klda.baselines.divergences import divergence as divergence_named
 from klda.errors import SettingError
 
 THREADS = 4
-"""At most so many windows are drawn at a time, one a core: NumPy draws outside Python's lock."""
+"""Most windows that are drawn at a time, one a core: NumPy draws outside Python's lock."""
 MOST_HELD = 1 << 23
-"""Numbers of a window's candidates up to which that is done; of larger ones, one is held in memory at a time."""
+"""Largest array for which windows are drawn in parallel; larger windows are drawn one by one, to save memory."""
 
 
 @dataclass(frozen=True)
 class ExpectedScores:
-    """What next window is expected to measure for each pair of a current keyword and a candidate; all (n, Q).
+    """The expected measurements of next window for each pair of a current keyword and a candidate; all (n, Q).
 
     Candidates that were not needed have infinite divergence and a distance of minus infinity.
     """
@@ -150,7 +150,7 @@ def draw_scores(
     held = len(rows[blocks[0]]) * distributions.shape[1] if len(rows) else 0
     n_threads = min(THREADS, os.cpu_count() or 1) if held <= MOST_HELD else 1
     # Products of matrices on several threads of their own would wait for the cores that draw. And each window has its
-    # own generator, so that what is drawn does not hang on how many are drawn at a time.
+    # own generator, so that the draws do not depend on how many are made at a time.
     with ThreadPoolExecutor(n_threads) as pool, threadpool_limits(1, user_api="blas"):
         yield from pool.map(scored, windows, generator.spawn(len(windows)))
 

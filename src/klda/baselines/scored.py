@@ -1,4 +1,4 @@
-"""What the policies share that know each candidate's words: Algorithm 2's lists in place of the current one."""
+"""What policies share that estimate the words of each candidate: Algorithm 2, whose lists replace the current one."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _estimate(forecast: Interval, row: int, column: int) -> Estimate | None:
 
 @dataclass
 class ScoredPolicy:
-    """Proposes from a word distribution for every candidate; what differs between policies is how it is estimated.
+    """Proposes from a word distribution of every candidate. Policies differ in how they estimate it.
 
     Each current keyword gives way to the candidates that Algorithm 2 finds for it, `top` of them.
     """
@@ -170,7 +170,7 @@ def proposal_by_extensions(
 
 
 def background_of(history: Corpus) -> Floats:
-    """What all known posts say, those without a candidate included; never 0. # (V,)"""
+    """The word frequencies of all known posts, also of those without a candidate; never 0. # (V,)"""
     said = word_counts(history) + np.bincount(
         history.apart.words, weights=history.apart.counts, minlength=len(history.vocabulary)
     )

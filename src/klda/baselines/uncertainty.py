@@ -1,4 +1,4 @@
-"""What the next window will measure of each candidate, with intervals that past windows have tested.
+"""Forecasts of the measurements of the next window for each candidate, with intervals tested on past windows.
 
 A reason names two numbers: how far a candidate's words are from those of the keyword it extends (divergence), and how
 many frequent words it gains less those it loses (R). Both are forecasts of what the next window's posts will show,
@@ -52,8 +52,8 @@ def calibrated_forecast(
 ) -> Interval:
     """The forecast of the next window, with an interval as wide as past forecasts were wrong. # each (…)
 
-    `series` (T, …) is what past windows measured, NaN where they did not; errors are pooled over all windows and
-    series. `noise` (T + 1, …) says what relative size of error is expected where, the last row for the next window;
+    `series` (T, …) are the measurements of past windows, NaN where there is none; errors are pooled over all of them.
+    `noise` (T + 1, …) is the expected relative size of errors, its last row that of the next window;
     without it all series are alike.
 
     >>> generator = np.random.default_rng(0)
@@ -74,14 +74,14 @@ def calibrated_forecast(
 
 
 MEASURED_SMOOTHING = 0.05
-"""Tokens that a measurement adds to every word: five topics of plain LDA with η = 0.01."""
+"""Tokens added to every word by smoothing: five topics of plain LDA with η = 0.01."""
 MOST_WINDOWS = 8
-"""Windows that are looked back on: older news says little about how fast a subject moves now."""
+"""Past windows that are used: older ones say little about how fast a subject changes now."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one window shows of each pair of a current keyword and a candidate; NaN where either has no post."""
+    """The measurements of one window for each pair of a current keyword and a candidate; NaN if either has no post."""
 
     divergence: Floats  # (n, Q)
     distance: Floats  # (n, Q)
@@ -90,7 +90,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What the next window will measure of each pair of a current keyword and a candidate; NaN where none is known."""
+    """The forecast for each pair of a current keyword and a candidate; NaN where there is none."""
 
     divergence: Interval  # (n, Q)
     distance: Interval  # (n, Q)
@@ -157,8 +157,8 @@ def _threshold(counts: csr_array) -> float:
 def _noise(tokens: Floats, current: Ints) -> Floats:
     """How wrong forecasts of each pair tend to be, in proportion, from past tokens (T, Q). # (T + 1, n, Q)
 
-    Sampling noise goes with the root of one over the tokens, and change over time is alike for all: what is between
-    the two held best on real posts.
+    Sampling noise falls with the square root of the tokens; change over time does not depend on them. An exponent
+    between the two fitted real posts best.
     """
     expected = running_forecasts(np.where(tokens > 0, tokens, np.nan))  # (T + 1, Q)
     rare = 1 / expected

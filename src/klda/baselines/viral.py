@@ -28,7 +28,7 @@ from klda.types import Keyword, KeywordSet, Progress, silent
 
 NOTHING_RECOMMENDED = "no noun of the posts expected to go viral stays within one topic: the list stays"
 MOST_LEARNT = 16
-"""Classifiers that are kept: more than a case of ten weeks asks for."""
+"""Classifiers that are kept; a case of ten weeks needs eleven."""
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Viral:
 
 @lru_cache(maxsize=MOST_LEARNT)
 def learnt(training: Corpus, decision: datetime) -> Virality:
-    """What a corpus of its own teaches; a replay asks for the same decisions again with every subject."""
+    """The classifier that is learnt from a corpus; kept, because a replay needs the same one for every subject."""
     return _learn(training, decision)
 
 

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 VIRAL_REPOSTS = 10
 """A post counts as viral when it was passed on at least this often."""
 MATURITY = timedelta(days=28)
-"""Younger posts teach nothing: their reposts are still being made."""
+"""Younger posts are not learnt from, because they may still be reposted."""
 SPAN = timedelta(days=91)
 """Three months before the decision, from which the classifier learns."""
 
 _MICROSECONDS_TO_MATURITY = MATURITY // timedelta(microseconds=1)
 
 OTHERS = "name posts that can teach it (--training, or training= in Python), or take another policy"
-"""What to do where nothing can be learnt from the posts themselves."""
+"""The advice if nothing can be learnt from the posts themselves."""
 MOST_USERS = 255
-"""Those with the most posts are told apart, as many as the classifier has categories; the others count as unknown."""
+"""Users that are told apart, those with the most posts: the classifier has no more categories. Others are unknown."""
 
 _IN_TEXT = {
     "urls": r"https?://\S",
@@ -49,7 +49,7 @@ FEATURES = ("user", "text length", *_IN_TEXT, *_ON_AUTHOR)
 
 @dataclass(frozen=True)
 class PostFeatures:
-    """The ten facts of some posts; what a platform does not give is missing."""
+    """The ten facts of some posts; facts that a platform does not give are missing."""
 
     user: NDArray[np.object_]  # (n,)
     numbers: NDArray[np.float64]  # (n, 9)
@@ -85,10 +85,10 @@ class Virality:
 
     @classmethod
     def learn(cls, posts: PostTable, rows: NDArray[np.int64], decision: datetime, seed: int = 0) -> Virality:
-        """What the posts at these rows teach: those of the three months before the decision that are 28 days old.
+        """The classifier learnt from posts at these rows that are between 28 days and three months old at the decision.
 
-        Posts that end before the decision teach as at their own end: the last three months of another archive. Posts
-        that only pass another one on are left out: their count is that of the original.
+        If all posts are older, as in another archive, the last three months of posts are used. Reposts are left out,
+        because their count is that of the original post.
         """
         time = np.asarray(posts.column("time", rows).cast("int64").to_numpy())
         original = np.asarray(pc.is_null(posts.column("repost_of", rows)).to_numpy())

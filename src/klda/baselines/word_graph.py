@@ -50,7 +50,7 @@ def pagerank(edges: csr_array, restart: Floats | None = None, *, damping: float 
 
 
 def outgoing_share(edges: csr_array) -> Floats:
-    """What one unit of weight is of all that leaves a node, 0 where nothing does. # (N,)"""
+    """One over the total weight of the edges that leave a node; 0 if there are none. # (N,)"""
     total = np.asarray(edges.sum(axis=1), dtype=np.float64)
     return np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
 

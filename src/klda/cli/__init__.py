@@ -1,1 +1,1 @@
-"""The command line: one file a command."""
+"""The command line: one file for each command, or for a few that belong together."""

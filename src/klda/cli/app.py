@@ -1,4 +1,4 @@
-"""The `klda` command: one file a command, all errors in one place."""
+"""The command `klda`: collects all commands, and handles their errors in one place."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ import klda
 from klda.cli.arguments import BareBudget
 from klda.cli.backtest import backtest
 from klda.cli.monitor import monitor
-from klda.cli.policies import policies
+from klda.cli.output import console
 from klda.cli.prepare import prepare
-from klda.cli.progress import console
-from klda.cli.recommend import recommend
+from klda.cli.recommend import policies, recommend
 from klda.cli.rules import rules
 from klda.cli.serve import serve
 from klda.cli.simulate import simulate
 from klda.cli.study import study
-from klda.cli.topics import topics
-from klda.cli.train import train
+from klda.cli.train import topics, train
 from klda.errors import KldaError, TrainingWarning
 
 app = typer.Typer(
@@ -59,8 +57,8 @@ app.add_typer(monitor)
 
 
 def main() -> None:
-    """Runs the command line; errors of ours become one line and their exit code."""
-    warnings.simplefilter("ignore", TrainingWarning)  # commands say it in a line of their own
+    """Runs the command line. Each of our errors becomes one line and an exit code."""
+    warnings.simplefilter("ignore", TrainingWarning)  # commands print these warnings themselves
     try:
         app()
     except KldaError as error:
@@ -71,16 +69,16 @@ def main() -> None:
     except OSError as error:
         if _is_full(error):
             where = f"{error.filename}: " if error.filename else ""
-            _say(f"{where}no room is left on the disk; make room for what is written, and for temporary files (TMPDIR)")
+            _say(f"{where}the disk is full; free some space for the output and for temporary files (TMPDIR)")
             sys.exit(KldaError.exit_code)
-        if error.filename is None:  # not about a file that somebody named: a bug, which its traceback tells best
+        if error.filename is None:  # no file that somebody named: a bug, and the traceback helps
             raise
-        _say(f"{error.filename}: {error.strerror}; check the path, its permissions and the room on the disk")
+        _say(f"{error.filename}: {error.strerror}; check the path, its permissions and the free space on the disk")
         sys.exit(KldaError.exit_code)
 
 
 def _is_full(error: OSError) -> bool:
-    """Whether there was no room, on the disk or within what one may use of it; who writes rarely tells which file."""
+    """Whether the disk or the quota is full. Libraries rarely name the file."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT) or "No space left on device" in str(error)
 
 

@@ -1,4 +1,4 @@
-"""What the commands that replay an archive share: the prepared archive, its cache, and how options name cases."""
+"""The prepared archive that commands replay, its cache, and options that name cases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenReplay:
-    """An archive that is ready to be replayed, and the folder in which everything about it is kept."""
+    """An archive that is ready to be replayed, and the folder with everything about it."""
 
     folder: Path
     archive: Archive
@@ -36,7 +36,7 @@ class OpenReplay:
     """Folder of the corpus from which `viral` learns."""
 
     def results(self, settings: BacktestSettings) -> Path:
-        """The folder of results under these settings; the choice of policies does not matter."""
+        """The folder of results with these settings. All policies share it."""
         return self.folder / f"{settings.loop}-{_key(asdict(settings) | {'policies': None})}"
 
 
@@ -51,9 +51,8 @@ def open_replay(
     training: Path | None,
     progress: Progress,
 ) -> OpenReplay:
-    """The archive in these files, prepared once and kept under `work` or in the user's cache."""
-    from klda.cli.inputs import Reading
-    from klda.cli.languages import tell_language
+    """The archive in these files. It is prepared once, and kept in `work` or in the user's cache."""
+    from klda.cli.inputs import Reading, tell_language
     from klda.evaluation.archive import Archive
     from klda.policies.recommend import MIN_COUNT
     from klda.text.shards import load_corpus
@@ -94,12 +93,12 @@ def _prepared(
 
 
 def _cache() -> Path:
-    """Where replays are kept unless a folder is named: the user's cache."""
+    """The default folder for replays: the user's cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "klda" / "backtest"
 
 
 def _as_they_are(paths: list[Path]) -> list[tuple[str, int, int]]:
-    """What tells whether files, or those in a folder, have changed."""
+    """Name, size and time of each file, to see whether files have changed."""
     from klda.posts.files import find_files
 
     files = [(file.resolve(), file.stat()) for file, _ in find_files(paths)]
@@ -111,7 +110,7 @@ def _key(facts: dict[str, Any]) -> str:
 
 
 def policy_names(text: str, *, labels: bool = False) -> tuple[str, ...]:
-    """The policies that a text names, with commas.
+    """The policies in a comma-separated text.
 
     >>> policy_names("counting, random")
     ('counting', 'random')
@@ -122,7 +121,7 @@ def policy_names(text: str, *, labels: bool = False) -> tuple[str, ...]:
 
 
 def list_sizes(text: str) -> tuple[int, ...]:
-    """Sizes of lists, with commas.
+    """The sizes of lists in a comma-separated text.
 
     >>> list_sizes("2,3")
     (2, 3)
@@ -134,7 +133,7 @@ def list_sizes(text: str) -> tuple[int, ...]:
 
 
 def windows_to_test(text: str, archive: Archive) -> list[int]:
-    """Test windows: the last so many, or those that contain the given dates."""
+    """The test windows: the last ones by number, or those that contain the given dates."""
     from klda.evaluation.comparison import last_windows, windows_with
 
     if text.isdecimal():

@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and how their text becomes values."""
+"""Arguments that several commands share: checks, and how text becomes values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 
 def parse_keywords(text: str, option: str = "--keywords") -> KeywordSet:
-    """The keywords in a comma-separated text, or in the file named after an @, on one line or several.
+    """The keywords in a comma-separated text, or in the file after an @, on one line or several.
 
     >>> parse_keywords('health, "computer virus", apple AND (iphone OR ios), -pie').texts
     ('health', '"computer virus"', 'apple AND (iphone OR ios)', '-pie')
@@ -61,7 +61,7 @@ def parse_names(text: str) -> tuple[str, ...]:
 
 
 def check_files(*paths: Path | None) -> None:
-    """Refuses a file or folder that is not there, before anything heavy is loaded; addresses are for others to reach.
+    """Refuses a missing file or folder before large libraries are loaded. Addresses such as s3:// are not checked.
 
     >>> check_files(None, Path("s3://archive/2026"))
     """
@@ -71,7 +71,7 @@ def check_files(*paths: Path | None) -> None:
 
 
 def check_output(path: Path | None, option: str) -> None:
-    """Refuses a file that could not be written, before the work whose result it is to hold."""
+    """Refuses a file that cannot be written, before the work starts."""
     if path is None:
         return
     if path.is_dir():
@@ -79,11 +79,11 @@ def check_output(path: Path | None, option: str) -> None:
     if not path.parent.is_dir():
         raise InputError(f"{option} {path}: there is no folder {path.parent}; make it, or give another path")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise InputError(f"{option} {path}: may not be written; give another path")
+        raise InputError(f"{option} {path}: cannot be written; give another path")
 
 
 def check_folder(folder: Path, option: str, what: str, is_own: Callable[[Path], bool]) -> None:
-    """Refuses a folder that holds something else than what is to be written there, before the work."""
+    """Refuses a folder with other content, before the work starts."""
     if folder.is_file():
         raise InputError(f"{option} {folder}: is a file; name a folder")
     if folder.exists() and any(folder.iterdir()) and not is_own(folder):
@@ -91,7 +91,7 @@ def check_folder(folder: Path, option: str, what: str, is_own: Callable[[Path], 
 
 
 def check_local(address: str | None, workers: int = 1) -> None:
-    """Refuses what only Ray has, a cluster's address or workers that train together, where work is done here."""
+    """Refuses options of Ray (a cluster's address, several workers) if the work is done on this machine."""
     if address is not None:
         raise SettingError(f"--address {address} means a Ray cluster; add --engine ray")
     if workers > 1:
@@ -99,7 +99,7 @@ def check_local(address: str | None, workers: int = 1) -> None:
 
 
 def parse_mapping(pairs: Iterable[str]) -> dict[str, str]:
-    """Foreign column names by the field they hold, from `field=column` pairs.
+    """Column names of a file by the field that they hold, from `field=column` pairs.
 
     >>> parse_mapping(["text=body", "time=posted at"])
     {'text': 'body', 'time': 'posted at'}
@@ -151,10 +151,10 @@ def _value(text: str) -> Any:
 
 
 class BareBudget(TyperCommand):
-    """A command whose `--budget` may be named without a value, which means what leaving it out means."""
+    """A command whose `--budget` may have no value. That is the same as leaving it out."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the arguments without a `--budget` that no number follows; Typer has no options like that."""
+        """Parses the arguments after removing a `--budget` without a number. Typer has no optional values."""
         return super().parse_args(ctx, without_bare(args, "--budget"))
 
 
@@ -171,7 +171,7 @@ def without_bare(args: Sequence[str], option: str) -> list[str]:
 
 
 def parse_size(text: str, option: str = "--memory") -> int:
-    """Bytes, from a text such as 4GiB, 512MiB or 2GB.
+    """The number of bytes in a text such as 4GiB, 512MiB or 2GB.
 
     >>> parse_size("4GiB"), parse_size("500 MB")
     (4294967296, 500000000)

@@ -1,4 +1,4 @@
-"""`klda backtest`: replay an archive and see which policy would have been right."""
+"""`klda backtest`: replays an archive and shows which policy gives the best advice."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import typer
 from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import check_files, check_local, check_output, parse_mapping
-from klda.cli.output import Format, out, print_json, print_table
-from klda.cli.progress import console, progress_bar, starting
+from klda.cli.output import Format, console, out, print_json, print_table, progress_bar, starting
 from klda.errors import SettingError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 NAME_WIDTH = 14
-"""Letters of a policy's name that stand on one line beside five intervals in 80 columns."""
+"""Letters of a policy's name that fit on one line beside five intervals in 80 columns."""
 
 
 def backtest(
@@ -85,7 +84,7 @@ def backtest(
     chosen = load_subjects(subjects, split)
     reading = Reading(parse_mapping(mapping or []), reposts, None, timezone, date_format=date_format)
     with progress_bar(quiet=output is Format.json) as progress:
-        place = work and work.resolve()  # tasks may be run from another folder
+        place = work and work.resolve()  # tasks may run in another folder
         replay = open_replay(
             archive, chosen, reading, window, language=language, work=place, training=training, progress=progress
         )
@@ -103,7 +102,7 @@ def backtest(
             training=replay.training,
             seed=seed,
         )
-        windows = [] if closed_loop else windows_to_test(test_weeks, replay.archive)  # a loop runs through all
+        windows = [] if closed_loop else windows_to_test(test_weeks, replay.archive)  # a closed loop runs through all
         try:
             with _spread(engine, address, workers) as spread:
                 summary = compared(
@@ -118,7 +117,7 @@ def backtest(
                     progress=progress,
                 )
         except KeyboardInterrupt:
-            console.print("Interrupted; the cases that ended are kept. The same command goes on.", markup=False)
+            console.print("Interrupted. Finished cases are kept. The same command continues.", markup=False)
             raise typer.Exit(130) from None
     if report is not None:
         from klda.report.backtest_report import write_backtest
@@ -138,14 +137,14 @@ def backtest(
 
 @contextmanager
 def _spread(engine: o.Engine, address: str | None, workers: int | None) -> Iterator[Map]:
-    """How cases are spread: over processes of this machine, or as tasks of a Ray cluster."""
+    """Yields the function that spreads cases, over processes of this machine or tasks of a Ray cluster."""
     if engine is o.Engine.local:
         from klda.evaluation.parallel import process_map
 
         check_local(address)
         yield process_map(workers)
         return
-    from klda.cli.engines import on_ray
+    from klda.cli.on_ray import on_ray
 
     with on_ray(address, workers):
         from klda.ray.cluster import task_map
@@ -184,7 +183,7 @@ def _print_labelled(summary: dict[str, Any]) -> None:
 
 
 def print_unanswered(unanswered: dict[str, Any]) -> None:
-    """Prints which policies could not answer in all cases, and why: a table has no row for one that never did."""
+    """Prints which policies could not answer all cases, and why. A policy without any answer is in no table."""
 
     for name, told in unanswered.items():
         answered = (
@@ -194,7 +193,7 @@ def print_unanswered(unanswered: dict[str, Any]) -> None:
 
 
 def _at_hyphens(name: str) -> str:
-    """A long name on several lines, cut after hyphens, so that numbers need not give way.
+    """A long name on several lines, broken after hyphens, so that the columns of numbers fit.
 
     >>> _at_hyphens("labels-next-week-singly").splitlines()
     ['labels-next-', 'week-singly']

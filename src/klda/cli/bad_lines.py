@@ -1,4 +1,4 @@
-"""What commands say of lines that could not be used: how many, why, and where the first of them stand."""
+"""Messages about lines that could not be used: how many, why, and the first of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from klda.cli.progress import say
+from klda.cli.output import say
 from klda.errors import DataError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ SHOWN_BAD_LINES = 5
 
 @contextmanager
 def telling_bad_lines(posts: PostReader, files: Sequence[Path]) -> Iterator[None]:
-    """Tells of the bad lines of what was read in the block, also where too few were left to go on with."""
+    """Reports bad lines after the block, also if too few posts were left."""
     try:
         yield
     except DataError:
@@ -30,28 +30,28 @@ def telling_bad_lines(posts: PostReader, files: Sequence[Path]) -> Iterator[None
 
 
 def check_posts(report: ReadReport, files: Sequence[Path]) -> None:
-    """Refuses files in which no post was found, by their names."""
+    """Refuses files without a post."""
     if not report.posts:
         raise no_posts(report, files)
 
 
 def no_posts(report: ReadReport, files: Sequence[Path]) -> DataError:
-    """What to say of files in which no post was found."""
+    """The error for files without a post."""
     from klda.posts.formats.outcome import LANGUAGE
 
     names = ", ".join(map(str, files[:3])) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
     foreign = report.skipped.get(LANGUAGE, 0)
     if foreign:
         return DataError(
-            f"{names}: no posts are left; {foreign:,} of {report.lines:,} went by their language: "
-            "give the one they are in as --language, or leave out --only-language"
+            f"{names}: no posts are left; {foreign:,} of {report.lines:,} were dropped because of their language: "
+            "give their language as --language, or leave out --only-language"
         )
     empty = "" if report.lines else ", nor any other record"
     return DataError(f"{names}: no posts{empty}; check the files and the filters")
 
 
 def tell_bad_lines(report: ReadReport) -> None:
-    """Writes to standard error which lines could not be used; nothing where there is none."""
+    """Writes the bad lines to standard error, if there are any."""
     n_bad = sum(report.bad.values())
     if not n_bad:
         return

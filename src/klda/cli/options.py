@@ -1,7 +1,8 @@
-"""Options that several commands share, declared once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
+import getpass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from klda.cli.output import Format
 
 
 class Engine(StrEnum):
-    """Where work is done."""
+    """Where the work is done."""
 
     local = "local"
     ray = "ray"
@@ -47,7 +48,7 @@ Mapping = Annotated[
     typer.Option("--map", help="A foreign column name, as field=column; may be repeated.", show_default=False),
 ]
 Timezone = Annotated[
-    str | None, typer.Option("--timezone", help="Zone of times that carry none, for example Europe/Berlin.")
+    str | None, typer.Option("--timezone", help="Time zone of times without one, for example Europe/Berlin.")
 ]
 DateFormat = Annotated[
     str | None,
@@ -81,7 +82,7 @@ TestWeeks = Annotated[
 ListSizes = Annotated[
     str, typer.Option("--top", help="How many words of each keyword count as proposed, comma-separated.")
 ]
-CaseSize = Annotated[int, typer.Option("--candidates", min=2, help="How many candidates a case has.")]
+CaseSize = Annotated[int, typer.Option("--candidates", min=2, help="Number of candidates in a case.")]
 TrainingPosts = Annotated[
     Path | None,
     typer.Option("--training", help="Posts with repost counts, from which viral learns if the archive has none."),
@@ -89,7 +90,9 @@ TrainingPosts = Annotated[
 Processes = Annotated[
     int | None, typer.Option("--workers", min=1, help="Number of processes; one for each core if left out.")
 ]
-Work = Annotated[Path | None, typer.Option("--work", help="Where results are kept, to go on after a stop.")]
+Work = Annotated[
+    Path | None, typer.Option("--work", help="Folder for results, so that the same command can continue after a stop.")
+]
 PolicySettings = Annotated[
     list[str] | None,
     typer.Option(
@@ -105,3 +108,22 @@ StudySettings = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]
+
+
+Name = Annotated[str, typer.Argument(help="Name of the monitor.", show_default=False)]
+Home = Annotated[
+    Path,
+    typer.Option("--home", envvar="KLDA_HOME", file_okay=False, help="Folder of all monitors; also from KLDA_HOME."),
+]
+ProposalId = Annotated[
+    str | None, typer.Argument(help="Id of the proposal; the waiting one if left out.", show_default=False)
+]
+By = Annotated[str | None, typer.Option("--by", help="Who decides; your user name if left out.")]
+Note = Annotated[str, typer.Option("--note", help="Why, for the history.")]
+
+HOME = Path("monitors")
+
+
+def identity(given: str | None) -> str:
+    """The name of the person who gives the command."""
+    return given or getpass.getuser()

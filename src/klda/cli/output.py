@@ -1,10 +1,11 @@
-"""What commands print: a table for people, JSON or CSV for machines."""
+"""Output of commands: tables for people, JSON or CSV for programs, and notes and progress on standard error."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
@@ -13,20 +14,22 @@ from rich.table import Table
 from rich.text import Text
 
 from klda.cells import cell_text, is_number
+from klda.interactive import bars
 from klda.safe_text import csv_text, visible
+from klda.types import Progress, silent
 
 out = Console()
 
 
 class Format(StrEnum):
-    """Forms in which every command but `serve` can answer."""
+    """Output formats of every command except `serve`."""
 
     table = "table"
     json = "json"
 
 
 class ListFormat(StrEnum):
-    """Forms in which commands that list things can answer."""
+    """Output formats of commands that list things."""
 
     table = "table"
     json = "json"
@@ -39,12 +42,12 @@ def print_json(value: Any) -> None:
 
 
 def print_csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Writes rows as CSV; cells that a spreadsheet would run as a formula become text."""
+    """Writes rows as CSV. Cells that a spreadsheet would run as a formula become text."""
     sys.stdout.write(csv_text(header, rows, line_end="\n"))
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], *, ids: Sequence[str] = ()) -> None:
-    """Prints rows as a table that fits the terminal: numbers to the right, texts neither markup nor orders.
+    """Prints rows as a table that fits the terminal. Numbers are on the right, and markup in texts has no effect.
 
     Columns of `ids` are never broken over lines, so that they can be copied.
     """
@@ -54,7 +57,7 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
     table = Table(header_style="bold", expand=False)
     for i, name in enumerate(header):
         numeric = bool(body) and all(row[i].justify == "right" for row in body)
-        # An interval is not broken, nor is an id: texts give way.
+        # intervals and ids are not broken: other texts give way
         whole = name in ids or any(isinstance(row[i], Mapping) for row in values)
         table.add_column(name, justify="right" if numeric else "left", overflow="fold", no_wrap=whole)
     for row in body:
@@ -64,6 +67,31 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
 
 def _cell(value: Any) -> Text:
     text = cell_text(value)
-    if isinstance(value, Mapping):  # an estimate: its interval on a second line, so that several fit beside each other
+    if isinstance(value, Mapping):  # an estimate: its interval is on a second line, so that several fit side by side
         text = text.replace(" (", "\n").rstrip(")")
     return Text(text, justify="right" if is_number(value) else None)
+
+
+console = Console(stderr=True)
+
+
+def say(line: str) -> None:
+    """Writes one line to standard error, without breaking it."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(quiet: bool = False) -> Iterator[Progress]:
+    """A progress callback that draws one line a stage on standard error, or nothing if it is no terminal."""
+    if quiet or not console.is_terminal:
+        yield silent
+        return
+    with bars(console) as report:
+        yield report
+
+
+@contextmanager
+def starting(quiet: bool = False) -> Iterator[None]:
+    """Shows that a command is working while its libraries are loaded."""
+    with progress_bar(quiet):
+        yield

@@ -1,4 +1,4 @@
-"""`klda prepare`: files of posts → a corpus on disk."""
+"""`klda prepare`: turns files of posts into a corpus on disk."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ from klda.cli.options import (
     Timezone,
     WindowLength,
 )
-from klda.cli.output import Format, print_json, print_table
+from klda.cli.output import Format, print_json, print_table, progress_bar, starting
 from klda.cli.output import out as terminal
-from klda.cli.progress import progress_bar, starting
 from klda.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -72,8 +71,7 @@ def prepare(
     check_files(*files)
     current = parse_keywords(keywords)
     with starting(quiet):
-        from klda.cli.inputs import Reading
-        from klda.cli.languages import tell_language
+        from klda.cli.inputs import Reading, tell_language
         from klda.text.corpus import Corpus
         from klda.text.out_of_core import prepare as prepare_on_disk
         from klda.text.recipe import Recipe
@@ -81,7 +79,7 @@ def prepare(
         from klda.text.storage import is_corpus, save_corpus
         from klda.text.text_settings import TextSettings
 
-    check_folder(out, "--out", "corpus", is_corpus)  # now rather than after all has been read
+    check_folder(out, "--out", "corpus", is_corpus)  # before the files are read, not after
     recipe = Recipe(
         current,
         None if candidates is None else parse_keywords(candidates, "--candidates"),
@@ -96,7 +94,7 @@ def prepare(
     if engine is Engine.ray:
         if memory is not None:
             raise SettingError(f"--memory {memory} bounds work on this machine; leave it out, or use --engine local")
-        from klda.cli.engines import on_ray, prepare_on_ray
+        from klda.cli.on_ray import on_ray, prepare_on_ray
 
         with on_ray(address, workers), progress_bar(quiet) as progress:
             report, made = prepare_on_ray(files, reading, recipe, out, progress)
@@ -121,7 +119,7 @@ def prepare(
                 shards = prepare_on_disk(posts, recipe, out, memory=limit, workers=workers, progress=progress)
                 summary, sample = in_all([summarise(shard) for shard in shards]), shards.shard(0)
     except DataError:
-        # Not one line was usable: why is in the report, and it must not be lost with the error.
+        # no line was usable: the report says why, and must not be lost
         _show(_plain(posts.report, NO_CORPUS), None, output)
         check_posts(posts.report, files)
         raise
@@ -137,7 +135,7 @@ def _show(summary: dict[str, Any], folder: Path | None, output: Format) -> None:
 
 
 def _plain(read: ReadReport, made: CorpusSummary) -> dict[str, Any]:
-    """What was read and what became of it, as plain data; the names are part of the command's interface."""
+    """What was read and kept, as plain data. The names are part of the command's interface."""
     return {
         "lines": read.lines,
         "posts": read.posts,

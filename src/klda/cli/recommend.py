@@ -1,4 +1,4 @@
-"""`klda recommend`: posts in, the next keyword list out, with reasons."""
+"""`klda recommend` and `klda policies`: the next keyword list with reasons, and the policies that can propose it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from klda.cli.arguments import (
     parse_names,
     parse_settings,
 )
-from klda.cli.output import ListFormat, out, print_csv, print_json, print_table
-from klda.cli.progress import progress_bar, say, starting
+from klda.cli.options import OutputFormat
+from klda.cli.output import Format, ListFormat, out, print_csv, print_json, print_table, progress_bar, say, starting
 from klda.errors import InputError
 from klda.safe_text import csv_text
 from klda.types import Estimate
@@ -55,7 +55,7 @@ def recommend(
     ] = ",".join(USUAL_SOURCES),
     sample: Annotated[
         list[Path] | None,
-        typer.Option(help="Files of an unfiltered sample of the stream: they show what your list misses."),
+        typer.Option(help="Files of an unfiltered sample of the stream, which shows what your list misses."),
     ] = None,
     sample_share: Annotated[
         float | None,
@@ -72,7 +72,7 @@ def recommend(
         int | None, typer.Option(min=1, help="Most posts that the next list may bring in a window.")
     ] = None,
     max_terms: Annotated[
-        int | None, typer.Option(min=1, help="Most surface forms of all keywords together, as platforms count them.")
+        int | None, typer.Option(min=1, help="Most word forms of all keywords together, as platforms count them.")
     ] = None,
     require: Annotated[
         str | None, typer.Option(help="Keywords that must be on the next list, written like --keywords.")
@@ -125,9 +125,8 @@ def recommend(
 
     given = None if candidates is None else parse_keywords(candidates, "--candidates")
     first = None if founding is None else parse_keywords(founding, "--founding")
-    chosen = parse_settings(
-        settings or [], policy, elsewhere=HAVE_OPTIONS
-    )  # a wrong name is said before minutes of reading, not after
+    # a wrong name is reported before minutes of reading
+    chosen = parse_settings(settings or [], policy, elsewhere=HAVE_OPTIONS)
     founding_setting(policy, first)
     check_output(report, "--report")
     check_output(save, "--save")
@@ -149,7 +148,7 @@ def recommend(
         text = TextSettings(language=language, min_count=min_count)
         own = chosen if sample_share is None else chosen | {"sample_share": sample_share}
         if engine is o.Engine.ray:
-            from klda.cli.engines import on_ray, open_on_ray, trained_on_ray
+            from klda.cli.on_ray import on_ray, open_on_ray, trained_on_ray
 
             stack.enter_context(on_ray(address))
             corpus = stack.enter_context(open_on_ray(paths, current, reading, text, window, progress))
@@ -199,7 +198,7 @@ def recommend(
 
 
 def _loaded(model: Path) -> KLDA:
-    """A trained model; what it takes to train one is loaded only where there is one."""
+    """A trained model. Its libraries are loaded only if a model was given."""
     from klda.model.klda import KLDA
 
     return KLDA.load(model)
@@ -263,7 +262,10 @@ def _write_csv(proposal: Proposal, path: Path) -> None:
 
 
 def _row(reason: Reason, verbose: bool) -> tuple[object, ...]:
-    """A line of the table; with `verbose`, the reason also says what the keyword extends, brings and loses."""
+    """A row of the table.
+
+    With `verbose`, the reason also names the words that the keyword extends, brings and loses.
+    """
     *row, why = row_of(reason)
     said = [str(why)]
     if verbose:
@@ -274,6 +276,17 @@ def _row(reason: Reason, verbose: bool) -> tuple[object, ...]:
 
 
 def _rounded(estimate: Estimate | None, digits: int | None = None) -> tuple[float | None, ...]:
-    """The mean of an estimate and the ends of its interval."""
+    """The mean and the interval of an estimate, rounded."""
     values = (None, None, None) if estimate is None else (estimate.mean, estimate.low, estimate.high)
     return tuple(None if value is None else round(value, digits) for value in values)
+
+
+def policies(output: OutputFormat = Format.table) -> None:
+    """List the policies that --policy can name."""
+    from klda.policies.registry import policies as known
+
+    found = known()
+    if output is Format.json:
+        print_json(found)
+    else:
+        print_table("Policies", ("name", "what it does"), list(found.items()))

@@ -1,4 +1,4 @@
-"""The command reference in Markdown, written from the commands themselves: `python -m klda.cli.reference`."""
+"""The reference of all commands in Markdown, made from the commands themselves: `python -m klda.cli.reference`."""
 
 from __future__ import annotations
 

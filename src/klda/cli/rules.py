@@ -1,4 +1,4 @@
-"""`klda rules`: a proposal as rules that a platform takes."""
+"""`klda rules` and `klda monitor rules`: a keyword list as rules of a platform."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from klda.advice.proposal import read_proposal
 from klda.cli.arguments import parse_keywords
-from klda.cli.options import Adjacent, OutputFormat
+from klda.cli.options import HOME, Adjacent, Home, Name, OutputFormat
 from klda.cli.output import Format, out, print_json, print_table
 from klda.streams.boolean_queries import TOOLS
 from klda.streams.platform_rules import PLATFORMS, Platform, Rules, platform_rules
@@ -35,6 +35,27 @@ def rules(
     wanted = read_proposal(proposal).next_keywords
     current = None if diff is None else _in_force(diff)
     print_rules(platform_rules(wanted, cast(Platform, platform.value), current=current, adjacent=adjacent), output)
+
+
+def monitor_rules(
+    name: Name,
+    proposal: Annotated[
+        str | None, typer.Argument(help="Proposal: write the change to its list; the active list if left out.")
+    ] = None,
+    platform: Annotated[
+        PlatformName | None,
+        typer.Option("--platform", "--for", help="Platform or tool whose rules to write; if left out, the source's."),
+    ] = None,
+    home: Home = HOME,
+    output: OutputFormat = Format.json,
+) -> None:
+    """Write the active list, or the change to a proposed one, as rules ready to apply."""
+    from klda.monitor.monitor import opened
+    from klda.monitor.rules import rules as work
+
+    with opened(home, name) as monitor:
+        made = work(monitor, None if platform is None else cast(Platform, platform.value), proposal)
+    print_rules(made, output)
 
 
 def print_rules(made: Rules, output: Format) -> None:

@@ -1,4 +1,4 @@
-"""`klda serve`: the studio, a page on which a team sees what its keywords bring and decides what to change."""
+"""`klda serve`: the studio, pages on which a team sees what its keywords bring and decides which to use next."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from klda.cli.monitor.options import HOME, Home
-from klda.cli.progress import console
+from klda.cli.options import HOME, Home
+from klda.cli.output import console
 from klda.errors import SettingError
 from klda.extras import require
 
@@ -22,10 +22,10 @@ TOKENS = "KLDA_TOKENS"
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs a token.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen on; addresses that others can reach need a token.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes one that is free.")] = 8650,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8650,
     home: Home = HOME,
     tokens: Annotated[
         Path | None, typer.Option(help=f"File with a line name:secret for each token; also from {TOKENS}.")
@@ -38,12 +38,12 @@ def serve(
     ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the studio in the browser.")] = False,
 ) -> None:
-    """Serve the studio until Ctrl-C; collecting goes on without it. Needs klda[web]."""
+    """Serve the studio until Ctrl-C; collecting continues without it. Needs klda[web]."""
     require("web", "the studio")
     import uvicorn
 
-    from klda.web.app import create_app
-    from klda.web.settings import StudioSettings, read_tokens
+    from klda.web.application import create_app
+    from klda.web.studio_settings import StudioSettings, read_tokens
 
     with _listening(host, port) as listening:
         settings = StudioSettings(
@@ -70,25 +70,25 @@ def serve(
 
         class Server(uvicorn.Server):
             def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-                app.state.live.over = True  # pages that listen for events would never leave by themselves
+                app.state.live.over = True  # pages that listen for events would keep the server from ending
                 super().handle_exit(sig, frame)
 
         gc.collect()
-        gc.freeze()  # what is loaded by now stays: looking through it again and again would make readers wait
+        gc.freeze()  # loaded libraries stay: looking through them again and again would delay readers
         Server(config).run(sockets=[listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens, or an error that says why it cannot."""
+    """A listening socket. SettingError if the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host.strip("[]"), port))
-        made.listen()  # whoever comes before the studio is ready waits for it
+        made.listen()  # clients that connect before the studio is ready wait
     except OSError as error:
         made.close()
         raise SettingError(
-            f"{host}:{port}: cannot be listened on ({error.strerror or error}); choose another with --port"
+            f"{host}:{port}: cannot be used ({error.strerror or error}); choose another with --port"
         ) from error
     return made

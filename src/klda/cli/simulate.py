@@ -1,4 +1,4 @@
-"""`klda simulate`: a firehose with known truth, written to a file."""
+"""`klda simulate`: writes posts of a simulated platform with known truth."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from klda.cli.options import OutputFormat, Seed
-from klda.cli.output import Format, print_json, print_table
-from klda.cli.progress import progress_bar
+from klda.cli.output import Format, print_json, print_table, progress_bar
 
 
 def simulate(

@@ -14,8 +14,7 @@ from klda.cli import options as o
 from klda.cli.archives import list_sizes, open_replay, policy_names, windows_to_test
 from klda.cli.arguments import check_files, check_output, parse_mapping, parse_settings
 from klda.cli.backtest import print_unanswered
-from klda.cli.output import Format, out, print_json, print_table
-from klda.cli.progress import console, progress_bar, starting
+from klda.cli.output import Format, console, out, print_json, print_table, progress_bar, starting
 from klda.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StudyName(StrEnum):
-    """What can be studied."""
+    """Names of the studies."""
 
     tables = "tables"
     perplexity = "perplexity"
@@ -37,7 +36,7 @@ class StudyPreset(StrEnum):
 
 
 class HistoryName(StrEnum):
-    """What collected the history."""
+    """Lists that collected the history."""
 
     viral = "viral"
     static = "static"
@@ -56,7 +55,12 @@ def study(
         ),
     ] = None,
     study: Annotated[
-        StudyName | None, typer.Option(help="One study instead: tables if left out.", show_default=False)
+        StudyName | None,
+        typer.Option(
+            help="One study instead of all: tables (1, 2, 3, 5, 6; the default), perplexity (Table 4), or divergence "
+            "(whether the choice of a divergence matters).",
+            show_default=False,
+        ),
     ] = None,
     split: o.Split = None,
     policies: Annotated[
@@ -72,7 +76,13 @@ def study(
     weeks: o.Weeks = 10,
     test_weeks: o.TestWeeks = "1",
     top: o.ListSizes = "2,3",
-    history: Annotated[HistoryName, typer.Option(help="What collected the history.")] = HistoryName.viral,
+    history: Annotated[
+        HistoryName,
+        typer.Option(
+            help="Lists of earlier weeks: viral changes them weekly, as the paper does; static keeps the first; full "
+            "shows every post of a candidate."
+        ),
+    ] = HistoryName.viral,
     candidates: o.CaseSize = 45,
     training: o.TrainingPosts = None,
     window: o.WindowLength = "7d",
@@ -131,7 +141,7 @@ def study(
         try:
             results = list(run_study(jobs, map=process_map(workers), progress=progress))
         except KeyboardInterrupt:
-            console.print("Interrupted; the cases that ended are kept. The same command goes on.", markup=False)
+            console.print("Interrupted. Finished cases are kept. The same command continues.", markup=False)
             raise typer.Exit(130) from None
     order = [subject.name for subject in chosen]
     results.sort(key=lambda case: (case["week"], order.index(case["subject"])))

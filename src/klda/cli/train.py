@@ -1,4 +1,4 @@
-"""`klda train`: a corpus on disk → a model on disk."""
+"""`klda train` and `klda topics`: trains a model on a corpus, and shows its topics."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Annotated
 
 import typer
 
-from klda.cli.arguments import check_folder, check_local
+from klda.cli.arguments import check_files, check_folder, check_local, parse_keywords
 from klda.cli.options import Address, Engine, EngineName, OutputFormat, Seed
-from klda.cli.output import Format, print_json, print_table
-from klda.cli.progress import progress_bar, say, starting
+from klda.cli.output import Format, print_json, print_table, progress_bar, say, starting
 from klda.errors import DataError, InputError, SettingError
 
 
 class Preset(StrEnum):
-    """Settings that go together."""
+    """Settings that belong together."""
 
     default = "default"
     paper = "paper"
@@ -28,14 +27,13 @@ def train(
     corpus: Annotated[Path, typer.Argument(help="Folder that klda prepare wrote.", show_default=False)],
     model: Annotated[Path, typer.Option("--model", "-m", help="Folder to write the model to.")],
     topics: Annotated[str, typer.Option("--topics", help='Number of topics, or "auto" to find one.')] = "5",
-    preset: Annotated[
-        Preset, typer.Option(help="Settings of klda, or the paper's recipe to the letter.")
-    ] = Preset.default,
+    preset: Annotated[Preset, typer.Option(help="Settings of klda, or exactly those of the paper.")] = Preset.default,
     half_life: Annotated[
-        float | None, typer.Option(min=0.01, help="Windows after which a post counts half; all alike if left out.")
+        float | None,
+        typer.Option(min=0.01, help="Windows after which a post counts half; all posts count the same if left out."),
     ] = None,
     max_iterations: Annotated[int | None, typer.Option(min=0, help="Cap on iterations of the full model.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     device: Annotated[str, typer.Option(help="Where tensors live: cpu, cuda, …")] = "cpu",
     seed: Seed = 0,
     engine: EngineName = Engine.local,
@@ -45,7 +43,7 @@ def train(
     ] = 1,
     output: OutputFormat = Format.table,
 ) -> None:
-    """Train KLDA on a corpus; Ctrl-C keeps a checkpoint that --resume goes on from."""
+    """Train KLDA on a corpus. Ctrl-C keeps a checkpoint, from which --resume continues."""
     if not corpus.is_dir():
         what = "is a file" if corpus.exists() else "there is no such folder"
         raise InputError(f"{corpus}: {what}; give the folder that klda prepare wrote")
@@ -66,11 +64,11 @@ def train(
     n_documents = count(corpus)
     _check_words(corpus)
     if resume and not (model.is_dir() if engine is Engine.ray else has_begun(model)):
-        say(f"Note: there is nothing to resume in {model}: training starts from the beginning")
+        say(f"Note: {model} has nothing to resume; training starts from the beginning")
     first_step = (resume and engine is Engine.local and step_of(model)) or estimator.learning_rate
 
     def go_on(step: float) -> bool:
-        """Only what was trained with this step is gone on with."""
+        """Whether to resume: a run continues only with the step that it was trained with."""
         return resume and step == first_step
 
     def again(step: float) -> None:
@@ -78,7 +76,7 @@ def train(
 
     try:
         if engine is Engine.ray:
-            from klda.cli.engines import on_ray, train_on_ray
+            from klda.cli.on_ray import on_ray, train_on_ray
 
             def on_cluster(step: float) -> KLDA:
                 estimator.set_params(learning_rate=step)
@@ -97,12 +95,12 @@ def train(
 
                 with_smaller_steps(here, first_step, again)
     except KeyboardInterrupt:
-        given = [word for word in sys.argv[1:] if word != "--resume"]  # a run goes on only with the settings it had
-        say(f"Interrupted. What was learnt is kept: {shlex.join(['klda', *given, '--resume'])}")
+        given = [word for word in sys.argv[1:] if word != "--resume"]  # a run continues only with the same settings
+        say(f"Interrupted. The progress is kept. To continue: {shlex.join(['klda', *given, '--resume'])}")
         raise typer.Exit(130) from None
     estimator.save(model)
     remember_corpus(model, corpus)
-    # Of a handful of documents none is held out, and there is nothing to tell.
+    # a handful of documents has no held-out part, so there is no bound to show
     stage, iterations, bound = estimator.history_[-1] if estimator.history_ else (None, None, None)
     result = {
         "model": str(model),
@@ -127,15 +125,44 @@ def train(
         print_table(f"Model in {model}", ("what", "value"), rows)
         if not estimator.has_learnt_:
             say(
-                f"Note: training made predictions of held-out posts worse, so the model is the one that it began with; "
+                "Note: training did not improve predictions of held-out posts, so the model is as it began; "
                 f"{n_documents:,} posts are too few to learn topics from"
             )
         elif estimator.topics_alike_:
             say(f"Note: {TOPICS_ALIKE}")
 
 
+def topics(
+    model: Annotated[Path, typer.Argument(help="Folder that klda train wrote.", show_default=False)],
+    keywords: Annotated[
+        str | None,
+        typer.Option("--keywords", "-k", help="Show the topics that these keywords together are expected to bring."),
+    ] = None,
+    words: Annotated[int, typer.Option("--words", min=1, help="How many words of each topic.")] = 10,
+    output: OutputFormat = Format.table,
+) -> None:
+    """Show the topics of a model, on average over its candidates or under a set of keywords."""
+    check_files(model)
+    with starting(quiet=output is Format.json):
+        from klda.model.klda import KLDA
+
+        estimator = KLDA.load(model)
+    chosen = None if keywords is None else parse_keywords(keywords)
+    found = estimator.topics(words, chosen)
+    if output is Format.json:
+        print_json(
+            {
+                "keywords": None if chosen is None else list(chosen.texts),
+                "topics": [[{"word": w, "probability": p} for w, p in topic] for topic in found],
+            }
+        )
+        return
+    title = "Topics" if chosen is None else f"What {', '.join(chosen.texts)} would bring"
+    print_table(title, ("topic", "words"), [(i + 1, ", ".join(w for w, _ in topic)) for i, topic in enumerate(found)])
+
+
 def _check_words(folder: Path) -> None:
-    """Refuses a corpus without a word that is frequent enough to learn, whichever engine would train on it."""
+    """Refuses a corpus without a word that is frequent enough to learn, on any engine."""
     from klda.text.shards import ShardedCorpus, is_sharded, load_corpus
 
     corpus = ShardedCorpus.open(folder).shard(0) if is_sharded(folder) else load_corpus(folder)

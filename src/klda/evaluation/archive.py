@@ -22,7 +22,7 @@ from klda.text.tokens import Pieces, cut
 from klda.types import KeywordSet
 
 MOST_WINDOWS = 16
-"""Windows whose cut texts are kept: more than a case of ten weeks and its test week has."""
+"""Windows whose split texts are kept in memory; a case of ten weeks has eleven windows."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Archive:
 
     @cached_property
     def labels(self) -> NDArray[np.object_]:
-        """What the archive says each post is about, several with commas, None where it does not. # (D,)"""
+        """The label of each post, several with commas between them; None for a post without a label. # (D,)"""
         return np.array(self.corpus.posts.column("label", self.documents.post).to_pylist(), dtype=object)
 
     @property
@@ -62,14 +62,14 @@ class Archive:
         return inside[self.labelled(inside, labels)]
 
     def labelled(self, positions: Ints, labels: frozenset[str]) -> NDArray[np.bool_]:
-        """Which of these posts carry one of these labels, as one of several or alone. # (n,)"""
+        """Whether each of these posts carries one of these labels, alone or among others. # (n,)"""
         found = np.array([bool(known & labels) for known in self._coded[1]], dtype=np.bool_)
         chosen: NDArray[np.bool_] = found[self._coded[0][positions]]
         return chosen
 
     @cached_property
     def _coded(self) -> tuple[Ints, list[frozenset[str]]]:
-        """For each post which of the distinct sets of labels it has, and these sets. # (D,)"""
+        """The number of each post's set of labels, and the distinct sets. # (D,)"""
         code: dict[str | None, int] = {}
         codes = np.array([code.setdefault(label, len(code)) for label in self.labels.tolist()], dtype=np.int64)
         return codes, [frozenset() if label is None else labels_in(label) for label in code]
@@ -81,7 +81,7 @@ class Archive:
 
     @cached_property
     def _pieces(self) -> Callable[[int], Pieces]:
-        """The texts of a window, cut; a replay asks for the same few windows again and again, with other keywords."""
+        """The split texts of a window, kept because a replay matches the same windows against many lists."""
 
         @lru_cache(maxsize=MOST_WINDOWS)
         def pieces(window: int) -> Pieces:
@@ -98,11 +98,11 @@ class Archive:
         candidates: KeywordSet | None = None,
         min_count: int = MIN_COUNT,
     ) -> Corpus:
-        """The posts that `candidates` match among these, by the words of the archive; for the paper's open loop.
+        """The posts that `candidates` match among these, by the words of the archive; for a test window.
 
         `history` are the lists of the windows from `first_window` on. Words that occur fewer than `min_count` times in
-        these posts become the placeholder, so that no word is known before it was collected. What a policy is shown
-        that is asked as people ask it, `read` says.
+        these posts become the placeholder, so that no word is known before it was collected. `read` gives posts
+        as `klda recommend` reads them.
         """
         last_window = first_window + len(history)
         chosen = self.documents.take(positions).shifted(first_window)
@@ -154,7 +154,7 @@ class Archive:
 
 
 def capped(positions: Ints, cap: int, generator: np.random.Generator) -> Ints:
-    """All positions, or where they are more than `cap` a uniform sample of so many.
+    """All positions; if there are more than `cap`, a uniform sample of `cap` of them.
 
     >>> len(capped(np.arange(100), 5, np.random.default_rng(0)))
     5

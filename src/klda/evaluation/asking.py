@@ -27,10 +27,10 @@ def policy_of(
     training: Corpus | str | None = None,
     **usual: Any,
 ) -> Policy:
-    """The policy of this name, told what a monitor on the subject would tell it, as far as it has a use for that.
+    """The policy of this name, with the settings that a monitor on the subject would give it.
 
-    What follows a ~ tells variants of one policy apart, which differ in their `settings`. `usual` ones hold for all
-    policies that have them. `training` is a corpus with repost counts, or its folder.
+    Variants of one policy have the same name, a ~ and a word of their own; they differ in their `settings`. `usual`
+    settings are given to every policy that has them. `training` is a corpus with repost counts, or its folder.
 
     >>> asked = policy_of("klda~near", Subject("voting_by_mail", KeywordSet.of("ballot")), {"novelty": 0.0})
     >>> asked.subject, asked.founding.texts, asked.novelty
@@ -54,9 +54,9 @@ def ask_next(
     training: str | None = None,
     generator: np.random.Generator,
 ) -> Proposal:
-    """What the policy proposes to follow the current list, from what is known.
+    """The policy's proposal for the next window, made from the known posts.
 
-    Policies that find candidates by themselves are given none, and no place to look for any.
+    Policies that find candidates by themselves get neither candidates nor sources.
     """
     finds = getattr(policy, "finds_candidates", False)
     return recommend(

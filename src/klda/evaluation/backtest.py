@@ -44,14 +44,14 @@ from klda.types import Progress, silent
 
 Map = Callable[[Callable[["Task"], Plain], Iterable["Task"]], Iterable[Plain]]
 RANDOM_DRAWS = 20
-"""Chance is known well when it is drawn often; it is the zero of every skill."""
+"""Random draws of which the mean is the zero of every skill."""
 KEPT_TRUTH = 10
-"""True words of a keyword that a result keeps, more where longer lists are asked for."""
+"""True words of each keyword that a result keeps; more if longer lists are asked for."""
 
 
 @dataclass(frozen=True)
 class BacktestSettings:
-    """What to run and how; part of every result's name, so that other settings never mix in."""
+    """The settings of a backtest. Each result's name depends on them, so results of other settings never mix in."""
 
     policies: tuple[str, ...]
     loop: Literal["open", "closed", "labelled"] = "open"
@@ -142,7 +142,7 @@ def run(jobs: Sequence[Task], *, map: Map = map, progress: Progress = silent) ->
 
 
 def run_open_case(task: Task, case: Case | None = None) -> Plain:
-    """Truth and every policy's answer in one case; what is in the work folder already is not run again.
+    """Truth and every policy's answer in one case; parts that are in the work folder are only read.
 
     The `case` is given where it was made already.
     """
@@ -179,7 +179,7 @@ def run_open_case(task: Task, case: Case | None = None) -> Plain:
 
 
 def case_of(task: Task) -> Case:
-    """The question that an open-loop task asks, the same whenever it is asked."""
+    """The case of an open-loop task; the same each time."""
     settings = task.settings
     return open_loop_case(
         archive_of(task),
@@ -199,7 +199,7 @@ def case_name(task: Task) -> str:
 
 
 def identity(task: Task) -> Plain:
-    """What tells the result of an open-loop case from the others."""
+    """The subject and the week that identify an open-loop case."""
     return {"subject": task.subject.name, "week": str(archive_of(task).corpus.windows[task.test_window])}
 
 
@@ -233,7 +233,7 @@ def _answered(name: str, case: Case, judged: Plain, task: Task, where: str) -> P
 
 
 def judged_answer(answers: Sequence[PolicyAnswer], truth: Mapping[str, Plain], tops: Sequence[int]) -> Plain:
-    """What a policy proposed, as a result keeps it, with the mean scores of its answers by each truth."""
+    """A policy's last answer as plain data, with the mean scores of all its answers by each reading of the truth."""
     totals: dict[str, list[Plain]] = {}
     for answer in answers:
         for reading, lists in truth.items():
@@ -286,7 +286,7 @@ def run_closed_case(task: Task) -> Plain:
 
 
 def run_labelled_case(task: Task) -> Plain:
-    """What every policy's next list brings in one case; what is in the work folder already is not asked again."""
+    """The scores of every policy's next list in one case; answers that are in the work folder are only read."""
     settings, name = task.settings, case_name(task)
     path = result_path(Path(task.work), task.subject, name)
     found = read_result(path) or identity(task) | {"answers": {}}
@@ -318,7 +318,7 @@ def _training(folder: str) -> Corpus:
 
 
 def close_archive() -> None:
-    """Lets go of the archive that this process has loaded."""
+    """Drops the archive that this process keeps in memory."""
     for kept in (_archive, _training, everything, learnt):
         kept.cache_clear()
 
@@ -337,7 +337,7 @@ def policy_for(task: Task, name: str, **usual: Any) -> Policy:
 
 
 def generator_for(seed: int, *names: str) -> np.random.Generator:
-    """A generator of its own for each purpose, so that one policy more changes no other's result."""
+    """A generator of its own for each purpose: an additional policy changes no other result."""
     return np.random.default_rng([seed, crc32("/".join(names).encode())])
 
 

@@ -37,7 +37,7 @@ def open_summary(cases: Sequence[Plain], policies: Sequence[str], tops: Sequence
 
 
 def unanswered(cases: Sequence[Plain], policies: Sequence[str]) -> Plain:
-    """By policy that could not answer in all cases: in how many of how many it did, and what it said first."""
+    """For each policy that failed in some case: the cases that it answered, all its cases, and its first error."""
     found: Plain = {}
     for name in policies:
         answers = [case["answers"][name] for case in cases if name in case.get("answers", {})]
@@ -50,7 +50,7 @@ def unanswered(cases: Sequence[Plain], policies: Sequence[str]) -> Plain:
 def _reading_summary(
     cases: Sequence[Plain], policies: Sequence[str], tops: Sequence[int], reading: str, seed: int
 ) -> Plain:
-    asked = dict.fromkeys((*policies, CHANCE))  # chance is what skill is held against, also where nobody asked for it
+    asked = dict.fromkeys((*policies, CHANCE))  # skill needs chance, also if it was not asked for
     answered = [name for name in asked if any(_scores(case, name, reading, tops[0]) for case in cases)]
     names = [name for name in policies if name in answered]
     result: Plain = {
@@ -139,7 +139,7 @@ def labelled_summary(cases: Sequence[Plain], policies: Sequence[str], *, seed: i
     """How good every policy's next list is by labels, against the current list (`static`) and all other policies.
 
     `ratio` is that of mean F1 to mean F1 of the current list, over all cases; `subject_ratio` is the mean over subjects
-    of each one's own ratio, `least_ratio` the least of them, of the subject `least_subject`.
+    of their ratios, `least_ratio` the lowest of them, and `least_subject` its subject.
     """
     cases = sorted(cases, key=lambda case: (case["week"], case["subject"]))
     asked = [name for name in policies if any(name in case["answers"] for case in cases)]
@@ -233,9 +233,9 @@ def plain(estimate: Estimate) -> dict[str, float | None]:
 CURRENT = "static"
 """The policy whose next list is the current one."""
 JUDGED = "klda"
-"""The policy that the sentence is about, where it was asked."""
+"""The verdict is about this policy if it was asked."""
 REFERENCES = (CURRENT, "random", "truth-last-week", "labels-last-week", "labels-next-week", "labels-next-week-singly")
-"""Yardsticks: the sentence is about none of them, unless nobody else was asked."""
+"""Yardsticks: the verdict is about them only if no other policy was asked."""
 
 Summary = Mapping[str, Any]
 
@@ -308,7 +308,7 @@ def closed_verdict(summary: Summary) -> str:
 
 
 def _compared(said: str, estimate: Summary, even: float) -> str:
-    """What was found, and whether its interval leaves out that there is no difference."""
+    """The finding, and whether its interval excludes no difference."""
     low, high = estimate["low"], estimate["high"]
     if low is None or high is None:
         return f"{said}, but there are too few cases to say whether that is chance."
@@ -322,7 +322,7 @@ def _span(estimate: Summary) -> str:
 
 
 def _policy(policies: Summary) -> str | None:
-    """The policy to speak of: klda, or else the first that is no yardstick."""
+    """The policy that the verdict is about: klda, else the first that is no yardstick."""
     if JUDGED in policies:
         return JUDGED
     return next((name for name in policies if name not in REFERENCES), next(iter(policies), None))

@@ -1,4 +1,4 @@
-"""What a backtest found, as tables: the same for the command, for notebooks and for frames."""
+"""The tables of a backtest, the same for the command, notebooks and frames."""
 
 from __future__ import annotations
 
@@ -90,6 +90,6 @@ def measured(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str
 
 
 def _closed_measures(summary: Mapping[str, Any]) -> tuple[str, ...]:
-    """What a closed loop is judged by: labels, where there are some."""
+    """The measures of a closed loop: those by labels, if there are labels."""
     labelled = any(entry["recall"]["mean"] is not None for entry in summary["policies"].values())
     return (*(("recall", "precision", "f1") if labelled else ("retention", "novelty")), "volume", "drift")

@@ -1,7 +1,7 @@
 """Closed loop: the policy owns the filter from the first window on, and never sees what its filter misses.
 
-Every policy starts from the subject's first list, may use as many terms, and collects at most so many posts a window
-(what is beyond is subsampled uniformly), so that nobody wins by collecting everything.
+Every policy starts from the subject's first list, and may use the same number of terms. Each window has a cap on posts;
+above it, a uniform sample is kept. So no policy wins by collecting everything.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from klda.types import Budget, KeywordSet
 
 NEXT_WEEK = {"labels-next-week": best_keywords, "labels-next-week-singly": best_single_keywords}
 ORACLES = ("labels-last-week", *NEXT_WEEK)
-"""References that see labels: not policies, and named so that nobody takes them for one."""
+"""References that see labels. They are no policies, and their names say so."""
 STATIC = "static"
-"""The yardstick: it keeps the first list for ever, also where a forecast says that it will bring too many posts."""
+"""The yardstick keeps the first list in every window, even if a forecast expects too many posts."""
 CAP_FACTOR = 1.5
 
 
@@ -47,7 +47,7 @@ class LoopSettings:
 
 @dataclass(frozen=True)
 class WeekResult:
-    """What one window of a closed loop brought; None is what cannot be measured: nothing was caught, or to be found."""
+    """The result of one window of a closed loop. None: no post was collected, or none was on topic."""
 
     window: str
     keywords: tuple[str, ...]
@@ -80,7 +80,7 @@ def run_closed_loop(
     windows: Sequence[int],
     generator: np.random.Generator,
 ) -> list[WeekResult]:
-    """Each window's result under a policy, given by name or as it is, or under one of `ORACLES`."""
+    """Each window's result under a policy (a name or an object) or under one of `ORACLES`."""
     if isinstance(policy, str) and policy not in ORACLES:
         policy = policy_of(policy, subject, sample_share=settings.sample_rate or 1.0, training=settings.training)
     beyond = [window for window in windows if not 0 <= window < archive.n_windows]
@@ -131,7 +131,7 @@ def run_closed_loop(
                     *known, budget, first_window=windows[0], training=settings.training, generator=generator
                 )
             except DataError:
-                continue  # who cannot say anything (no post was collected, say) leaves the list as it is
+                continue  # without an answer, for example because no post was collected, the list stays
             keywords = proposal.next_keywords or keywords
     return results
 
@@ -148,7 +148,7 @@ def propose_next(
     training: str | None = None,
     generator: np.random.Generator,
 ) -> Proposal:
-    """What the policy proposes for the next window, from nothing but what was collected (and the sample)."""
+    """The proposal for the next window, made from the collected posts and the sample alone."""
     beside = np.concatenate(sampled)
     return ask_next(
         policy,
@@ -163,7 +163,7 @@ def propose_next(
 
 
 def volume_cap(archive: Archive, subject: Subject, windows: Sequence[int]) -> int:
-    """How many posts a window everyone may collect: 1.5 times what the first list brings on average."""
+    """The cap on posts in a window: 1.5 times the mean volume of the first list."""
     volumes = [len(archive.collect(window, subject.keywords)) for window in windows]
     return max(1, round(CAP_FACTOR * float(np.mean(volumes))))
 
@@ -179,7 +179,7 @@ def _word_share(archive: Archive, positions: Ints) -> Floats:
 def against_labels(archive: Archive, labels: frozenset[str], window: int, caught: Ints) -> dict[str, Any]:
     """Posts on the subject, recall, precision and F1 of what was caught in a window, by posts with these labels.
 
-    Where no post is on the subject there is nothing to find, and recall and F1 say nothing.
+    If no post is on the subject, recall and F1 are None.
     """
     if not labels:
         return {"relevant": None, "recall": None, "precision": None, "f1": None}

@@ -224,7 +224,7 @@ def compared(
     map: Map,  # noqa: A002
     progress: Progress = silent,
 ) -> Plain:
-    """The summary over all cases: those whose results lie in `work` are only read."""
+    """The summary over all cases. Results that are in `work` are only read."""
     results = list(run(tasks(archive, corpus, work, subjects, settings, windows), map=map, progress=progress))
     if settings.loop == "closed":
         return closed_summary(results, names, seed=settings.seed)
@@ -246,7 +246,7 @@ def archive_corpus(
 
 
 def with_yardsticks(names: Sequence[str], loop: Loop) -> tuple[str, ...]:
-    """The policies and what they are measured by: chance for skill, the current list for ratios.
+    """The policies and their yardsticks: chance for skill, the current list for ratios.
 
     >>> with_yardsticks(["klda"], "open"), with_yardsticks(["klda", "static"], "labelled")
     (('klda', 'random'), ('klda', 'static'))
@@ -256,9 +256,9 @@ def with_yardsticks(names: Sequence[str], loop: Loop) -> tuple[str, ...]:
 
 
 def known_names(names: Sequence[str], *, labels: bool, said: str = "policies") -> tuple[str, ...]:
-    """The same names; an error where there is no such policy. `all` are all but the slow transcription of the paper.
+    """The same names, or an error for a name without a policy. `all` stands for all policies but the slow `klda-paper`.
 
-    References that are no policies can be named too; where `labels` judge, `all` has those that know them with it.
+    References can be named too, although they are no policies. With `labels`, `all` includes those that see labels.
     """
     known = (*registered(), *(ORACLES if labels else (LAST_TRUTH,)))
     if tuple(names) == ("all",):
@@ -270,7 +270,7 @@ def known_names(names: Sequence[str], *, labels: bool, said: str = "policies") -
 
 
 def last_windows(count: int, archive: Archive, said: str = "test_weeks") -> list[int]:
-    """The last so many windows of an archive."""
+    """The last `count` windows of an archive."""
     n = archive.n_windows
     if not 1 <= count <= n:
         raise SettingError(
@@ -281,7 +281,7 @@ def last_windows(count: int, archive: Archive, said: str = "test_weeks") -> list
 
 
 def windows_with(days: Iterable[date], archive: Archive, said: str = "test_weeks") -> list[int]:
-    """The windows with these days; of a day that is cut up, all parts."""
+    """The windows with these days; if a day has several windows, all of them."""
     found = []
     for day in days:
         spans = ((i, w.start.date(), w.end.date()) for i, w in enumerate(archive.corpus.windows))

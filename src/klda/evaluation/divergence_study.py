@@ -1,8 +1,8 @@
-"""How much the choice of a divergence changes the lists of Algorithm 2; the paper says: hardly.
+"""How much the choice of a divergence changes the lists of Algorithm 2. The paper says that it changes them little.
 
 Which candidates qualify does not depend on the divergence, so that the lists of two divergences are equally long and
-their overlap is the share of words they have in common. Where few candidates qualify it is large whatever the
-divergence, so what two random orders would share is given beside it.
+their overlap is the share of words they have in common. If few candidates qualify, the overlap is large for any
+divergence. So the overlap of two random orders is given beside it.
 """
 
 from __future__ import annotations

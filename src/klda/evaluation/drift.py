@@ -9,11 +9,11 @@ from klda.baselines.divergences import jensen_shannon
 from klda.errors import SettingError
 
 FOUNDING_WINDOWS = 2
-"""Windows that say what a subject was about when it was first asked for."""
+"""The first windows, whose words define the founding subject."""
 
 
 def anchored_target(last: Floats, founding: Floats, anchor: float = 0.5) -> Floats:
-    """What a list should retain: (1 − anchor) · last window + anchor · founding subject. # (V,)
+    """The word distribution that a list should retain: (1 − anchor) · last window + anchor · founding subject. # (V,)
 
     >>> anchored_target(np.array([1.0, 0.0]), np.array([0.0, 1.0]), anchor=0.25)
     array([0.75, 0.25])

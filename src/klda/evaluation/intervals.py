@@ -75,8 +75,8 @@ def interval(
     """A statistic of the measures' means, with its bootstrap interval.
 
     `statistic` maps {measure: means in each draw} to one value a draw. Where it is undefined in more than one draw of
-    twenty (a ratio whose denominator may be nought) the interval is unknown: what is left would be too narrow. So it is
-    for a single case.
+    twenty (a ratio whose denominator may be 0) the interval is unknown: the other draws would give too narrow an
+    interval. It is unknown for a single case too.
 
     >>> cases = [(s, w, {"ours": 0.5 + 0.01 * i, "theirs": 0.4}) for i, s in enumerate("abc") for w in "12"]
     >>> gain = interval(Grid.of(cases), lambda m: m["ours"] - m["theirs"], generator=np.random.default_rng(0))

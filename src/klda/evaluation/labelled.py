@@ -1,4 +1,4 @@
-"""Labelled open loop: everything before the test week is known, and its labels say how good the next list is.
+"""Labelled open loop: all earlier posts are known, and the labels of the test week judge the next list.
 
 The current list is the subject's first one. Each policy proposes the next, by the call and the defaults of
 `klda recommend`, with room for as many keywords as there are now and ten more. Nothing is capped.
@@ -27,7 +27,7 @@ from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
 
 REFERENCES = (STATIC, *ORACLES)
-"""Lists that nobody has to be asked for: the current one, and those that labels tell."""
+"""Lists that need no policy: the current one, and those that are chosen by labels."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class LabelledCase:
 
     @property
     def budget(self) -> Budget:
-        """Room for the current list and ten more, whoever proposes."""
+        """Room for the current list and ten more, the same for every policy."""
         return with_room(Budget(), len(self.subject.keywords))
 
     @cached_property
@@ -95,7 +95,7 @@ def everything(archive: Archive, first: int, end: int) -> Corpus:
 
 
 def answered(case: LabelledCase, policy: Policy | str, generator: np.random.Generator) -> dict[str, Any]:
-    """What the next list brings; a policy that cannot answer leaves the list as it is, and says why."""
+    """The scores of the next list. If a policy cannot answer, the current list is scored, with the error."""
     start = perf_counter()
     try:
         keywords = case.next_list(policy, generator)

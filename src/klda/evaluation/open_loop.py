@@ -33,15 +33,15 @@ from klda.types import Keyword, KeywordSet
 History = Literal["viral", "static", "full"]
 HISTORIES: tuple[History, ...] = ("viral", "static", "full")
 LAST_TRUTH = "truth-last-week"
-"""A reference: what was right in the last window of the history, measured there as the truth is, said again."""
+"""A reference: the truth of the last window of the history, proposed for the next one."""
 MEASURES = ("accuracy", "coverage", "keyword_accuracy")
 MIN_ELIGIBLE = 30
-"""A case counts when at least so many candidates pass the frequency threshold."""
+"""Fewest candidates above the frequency threshold for a case to count."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One question to every policy: this history, this list, these candidates; what next?"""
+    """What every policy is asked: to choose the next list from a history, a current list and candidates."""
 
     subject: Subject
     test_window: int
@@ -179,10 +179,10 @@ class PolicyAnswer:
     words: tuple[str, ...]
     seconds: float
     together: tuple[str, ...] | None = None
-    """All candidates, the surest first, when so many as are asked for are chosen for all keywords together."""
+    """All candidates, the surest first, if one choice of `top` words is made for all keywords together."""
 
     def proposed(self, top: int) -> Mapping[str, Sequence[str]] | Sequence[str]:
-        """What counts as proposed when so many words are asked for: a keyword, or in all where chosen together."""
+        """The words that count as proposed: `top` for each keyword, or `top` in all if they are chosen together."""
         if self.lists is None:
             return self.words
         if self.together is None:
@@ -203,7 +203,7 @@ def ask(policy: Policy, case: Case, generator: np.random.Generator) -> PolicyAns
 
 
 def last_truth(case: Case, top: int) -> PolicyAnswer:
-    """The answer of who measures the last week as the next one will be measured, and says that nothing will change."""
+    """The answer that nothing will change: the truth, measured on the last week instead of the next one."""
     start = perf_counter()
     lists = top_lists(raw_ranking(case.history.window(-1), case.current, TruthSettings()), top)
     words = tuple(dict.fromkeys(word for found in lists.values() for word in found))

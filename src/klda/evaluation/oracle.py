@@ -21,7 +21,7 @@ MIN_POSTS = 3
 
 
 def best_keywords(archive: Archive, window: int, labels: frozenset[str], max_terms: int) -> KeywordSet:
-    """The list, of at most so many terms, that greedily best separates on-topic posts in one window."""
+    """The list of at most `max_terms` terms that separates on-topic posts best, chosen greedily, in one window."""
     columns, relevant = _words(archive, window, labels)
     caught = np.zeros(len(relevant), dtype=bool)
     chosen: list[Keyword] = []

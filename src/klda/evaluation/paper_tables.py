@@ -25,11 +25,11 @@ from klda.text.corpus import Corpus
 from klda.text.encoding import encode
 
 Cell = str | int | float | None | Mapping[str, float | None]
-"""What a table shows; a mapping is an estimate with its interval, None is not known."""
+"""A cell of a table; a mapping is an estimate with its interval, and None is unknown."""
 
 RANDOM = "random (others excluded)"
 RANDOM_SIZE = 3
-"""The paper draws three words; here and only here from those that no other method recommends, as it does."""
+"""Words in the paper's random set. Only this set leaves out the words that other methods recommend."""
 RANDOM_DRAWS = 200
 """Sets that are drawn; the tables have their mean."""
 
@@ -42,7 +42,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
-    """What could not be done, in sentences that stand under the table."""
+    """Sentences under the table, for example about weeks in which the list had to stay."""
 
     def to_dict(self) -> Plain:
         """Plain data."""
@@ -69,7 +69,7 @@ class Table:
 
 
 def case_facts(case: Case) -> Plain:
-    """What the tables say about the data of a case, beyond what a backtest keeps."""
+    """The facts about a case that the tables need beside the result of a backtest."""
     return {
         "origin": dict(case.origin),
         "data": {
@@ -259,7 +259,7 @@ def random_words(case: Plain, generator: np.random.Generator, recommending: Sequ
 
 
 def _lists(answer: Plain, top: int) -> Mapping[str, Sequence[str]]:
-    """The lists of an answer that was kept, as the backtest counted them when so many words were asked for."""
+    """The lists of a kept answer, cut to `top` words as the backtest cut them."""
     together = answer.get("together")
     kept = PolicyAnswer("", answer.get("proposed", {}), (), 0.0, None if together is None else tuple(together))
     found = kept.proposed(top)

@@ -46,7 +46,7 @@ def _submitted(pool: ProcessPoolExecutor, function: Callable[[Any], Any], tasks:
 
 
 def one_thread() -> None:
-    """Makes this process compute with one thread: processes share the cores, and more would only fight."""
+    """Makes this process compute with one thread, because several processes share the cores."""
     import torch
     from threadpoolctl import threadpool_limits
 

@@ -18,9 +18,9 @@ LITERAL, VIRAL = PAPERS = ("klda-paper", "viral")
 """The paper's two methods."""
 MEASURES = ("accuracy", "coverage")
 RATIOS = {(2, VIRAL): "1.74", (3, VIRAL): "1.61", (2, RANDOM): "about 3", (3, RANDOM): "about 3"}
-"""How many times as accurate as another method the paper calls its own, by size of lists."""
+"""The paper's ratio of the accuracy of KLDA to that of another method, by size of lists."""
 COVERAGES = {2: "-0.27 (0.36 against 0.63)", 3: "-0.14 (0.41 against 0.55)"}
-"""Its coverage less that of `viral`, the means of the paper's Table 6."""
+"""The coverage of KLDA less that of `viral` in the paper's Table 6, by size of lists."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Performance:
         return self._compared(other, measure, top, np.subtract)
 
     def ratio(self, other: str, measure: str, top: int) -> Estimate:
-        """The literal recipe by another policy: a ratio of means."""
+        """The ratio of the literal recipe's mean to that of another policy."""
         return self._compared(other, measure, top, np.divide)
 
     def _compared(self, other: str, measure: str, top: int, compare: np.ufunc) -> Estimate:
@@ -94,7 +94,7 @@ class Performance:
 def claims(
     performance: Performance, perplexity: Table | None, cases: Sequence[Plain], tops: Sequence[int], seed: int
 ) -> Table:
-    """What the paper claims, its number, and the number here."""
+    """The claims of the paper, with its number and the number found here."""
     rows: list[tuple[Cell, ...]] = []
     for (top, other), printed in RATIOS.items():
         if top in tops:

@@ -5,9 +5,9 @@ Two scores, both in nats a token, higher is better:
 - **log-likelihood**: of whole documents, as sequences of tokens, every token counted, for every model. KLDA's is the
   proper one (`KLDA.log_likelihood`). Where there are several topics it is a lower bound, and the looser the shorter the
   posts: that counts against topic models, not against the unigram.
-- **completion**: one half of each document predicts the other. All models predict the same tokens, none of which
-  belongs to a candidate, and predict them among the words that no candidate covers: neither to be told a document's
-  keywords nor to know that they are never hidden is an advantage.
+- **completion**: one half of each document predicts the other. All models predict the same tokens. No such token
+  belongs to a candidate, and predictions are among the words that no candidate covers. So it is no advantage to be told
+  the keywords of a document.
 
 The yardstick is LDA on the test window itself, cross-fitted: each fold is scored by a model of the other folds. The
 paper scores it on the posts it was fitted to, which no model of earlier windows can be held to.
@@ -79,9 +79,9 @@ UNTRAINED, UNIGRAM, EARLIER, LAST, SAME = MODELS = ("untrained", "unigram", "kld
 """KLDA as it starts; word frequencies, KLDA and LDA of earlier windows; LDA of the test window, cross-fitted."""
 SCORES = ("log_likelihood", "completion")
 LEAST_GAP = 1e-6
-"""Nats a token by which the same-window LDA has to be ahead of the unigram for a share of the way to mean something."""
+"""Smallest gap, in nats a token, between the unigram and the LDA of the same window for a share of it to be defined."""
 MOST_SCORED = 2000
-"""Documents of the test window that are scored; models of that window may read all of it."""
+"""Most documents of the test window that are scored; models of that window train on all of it."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Perplexity:
     topics: Mapping[str, TopicQuality]
     """Of KLDA and of the last window's LDA, judged on the test window."""
     printed: Mapping[str, float] = field(default_factory=dict)
-    """The paper's own numbers, where they were asked for: the bound a token of KLDA as it starts and as it is trained,
+    """The paper's own numbers, if they were asked for: the bound a token of KLDA as it starts and as it is trained,
     and of LDA of the test window on the documents that it was fitted to."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,14 +166,14 @@ def measure_perplexity(
 def _printed(
     untrained: KLDA, trained: KLDA, test: Corpus, scored: Corpus, n_words: int, n_topics: int, seed: int
 ) -> dict[str, float]:
-    """The paper's own numbers, which do not compare: LDA has read what it is scored on, and KLDA adds log p_kw."""
+    """The paper's own numbers. They do not compare: LDA is scored on its own training data, and KLDA adds log p_kw."""
     same = fit_lda(test.documents, n_words, n_topics, seed=seed)
     in_sample = float(same.log_likelihood(scored.documents).sum() / scored.documents.counts.sum())
     return {SAME: in_sample, EARLIER: trained.bound(scored), UNTRAINED: untrained.bound(scored)}
 
 
 def gap_closed(model: float, unigram: float, same: float) -> float:
-    """Where a model stands between the unigram (0) and the same-window LDA (1); NaN where those do not differ so.
+    """Where a model stands between the unigram (0) and the same-window LDA (1); NaN if LDA is not better.
 
     >>> round(gap_closed(model=-6.5, unigram=-7.0, same=-6.0), 2)
     0.5
@@ -189,7 +189,7 @@ def unigram(history: Corpus) -> LDA:
 
 @dataclass(frozen=True)
 class PerplexityTask:
-    """Documents to score, and what completion asks of them."""
+    """Documents to score, and the tokens that completion hides."""
 
     documents: Bags
     target: Floats  # (nnz,)

@@ -1,4 +1,4 @@
-"""Results of a replay that are kept on disk, so that a run that was ended goes on where it was."""
+"""Results of a replay on disk, so that a stopped run continues where it was."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_NAME = 80
 
 
 def result_path(folder: Path, subject: Subject, *names: str) -> Path:
-    """The file of what was found about a subject: another one as soon as its keywords, labels or words are others.
+    """The file of a result about a subject. Other keywords, labels or words of the subject lead to another file.
 
     >>> from klda.types import KeywordSet
     >>> flu = Subject("health", KeywordSet.of("flu"))
@@ -32,7 +32,7 @@ def result_path(folder: Path, subject: Subject, *names: str) -> Path:
 
 
 def read_result(path: Path) -> Plain:
-    """What a file of results holds; nothing when it is not there or was not written to the end."""
+    """The content of a result file; empty if the file is missing or incomplete."""
     try:
         found: Plain = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

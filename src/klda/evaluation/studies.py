@@ -64,7 +64,7 @@ def run_study(jobs: Sequence[StudyTask], *, map: StudyMap = map, progress: Progr
 
 
 def study_case(job: StudyTask) -> Plain:
-    """What a study finds in one case; {"error": …} where the case cannot be asked."""
+    """The result of a study in one case; {"error": …} if the case cannot be made."""
     task = job.task
     if job.study == "paper":
         return paper_case(task)
@@ -91,7 +91,7 @@ def asked_answers(task: Task) -> Plain:
 
 
 def _told_apart(settings: Mapping[str, Any]) -> list[str]:
-    """What a result's name has for settings other than the defaults."""
+    """A suffix for the name of a result, if settings differ from the defaults."""
     return [f"{crc32(repr(sorted(settings.items())).encode()):08x}"] if settings else []
 
 
@@ -102,8 +102,8 @@ def _facts(_: StudyTask, case: Case) -> Plain:
 def _perplexity(job: StudyTask, case: Case) -> Plain:
     """Perplexity on the posts that the history's own filter would collect in the test window.
 
-    The test window was collected with all candidates. Unless the history was too, words of posts that no list ever
-    collected would be asked of models that never saw such posts.
+    The test window was collected with all candidates. If the history was not, models never saw posts that only a
+    candidate brings, and should not be scored on them.
     """
     settings = job.task.settings
     inside = case.test if settings.history == "full" else case.test.take(case.test.carrying(case.current))
@@ -142,7 +142,7 @@ PAPER_POLICIES = (
 
 
 def paper_case(task: Task) -> Plain:
-    """All that the tables of the paper show of one case; what is in the work folder already is not run again."""
+    """Everything that the tables of the paper show of one case; parts that are in the work folder are only read."""
     path = result_path(Path(task.work), task.subject, "paper", case_name(task))
     known = read_result(path) or identity(task)
     settings = task.settings
@@ -175,7 +175,7 @@ def paper_case(task: Task) -> Plain:
 
 
 def _found(find: Callable[[Task, Case], Plain], task: Task, case: Case) -> Plain:
-    """What a part finds, or why it cannot, and the seconds that it took."""
+    """The result of a part, or its error, with the seconds that it took."""
     start = perf_counter()
     try:
         found = find(task, case)
@@ -241,4 +241,4 @@ _PARTS: dict[str, Callable[[Task, Case], Plain]] = {
     "literal": _literal,
     "perplexity": _week_ten,
 }
-"""What is found of a case beside the answers of other policies; each is kept when it ends."""
+"""The parts of a case beside the answers of other policies. Each is written when it ends."""

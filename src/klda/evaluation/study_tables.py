@@ -1,4 +1,4 @@
-"""What the studies of perplexity and of divergences found, as tables with intervals."""
+"""The tables of all studies, with intervals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOPIC_MEASURES = ("npmi", "c_v", "diversity")
 
 
 def study_tables(study: str, cases: Sequence[Plain], tops: Sequence[int], *, seed: int = 0) -> list[Table]:
-    """What a study found, as tables; cases that could not be asked are left out."""
+    """The tables of a study; cases with an error are left out."""
     known = [case for case in cases if "error" not in case]
     if not known:
         raise DataError("no case could be studied: " + "; ".join(sorted({case["error"] for case in cases})))
@@ -131,7 +131,7 @@ def _models_table(
 
 
 def divergence_tables(cases: Sequence[Plain], tops: Sequence[int], *, seed: int = 0) -> list[Table]:
-    """For each estimate of word distributions the share of KL's lists that each other divergence chooses too."""
+    """The share of KL's words that each other divergence chooses too, by estimate of word distributions."""
     tables = []
     for source, first in cases[0]["overlap"].items():
         measured = [

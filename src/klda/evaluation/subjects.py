@@ -14,7 +14,7 @@ from klda.errors import InputError, SettingError
 from klda.types import KeywordSet
 
 SHOWN_LABELS = 6
-"""Labels of an archive that are named where a subject has none of them."""
+"""Labels of an archive that the error names if a subject's labels are not among them."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Subject:
     """A post is on topic when one of its labels is one of these; empty where the archive has no labels."""
     split: str | None = None
     subject: str | None = None
-    """The subject in words; its name, where nobody said it."""
+    """The subject in words; if it is None, the name stands for it."""
 
     @property
     def in_words(self) -> str:
@@ -70,7 +70,7 @@ def load_subjects(path: Path, split: str | None = None) -> tuple[Subject, ...]:
 
 
 def labels_in(text: str) -> frozenset[str]:
-    """The labels of a post whose label reads so: a comma stands between two.
+    """The labels in a text with commas between them, and the text as a whole.
 
     >>> sorted(labels_in("AAPL, GOOG")), sorted(labels_in("AAPL"))
     (['AAPL', 'AAPL, GOOG', 'GOOG'], ['AAPL'])
@@ -79,7 +79,7 @@ def labels_in(text: str) -> frozenset[str]:
 
 
 def check_labels(subjects: Sequence[Subject], labels: Iterable[str | None]) -> None:
-    """Refuses a subject whose labels are none of an archive's posts: every policy would score nothing on it."""
+    """Refuses a subject whose labels no post of the archive has, because every policy would score 0 on it."""
     if not any(subject.labels for subject in subjects):
         return
     known: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What the right keywords would have been, judged on the test window itself.
+"""The right keywords, measured on the test window itself.
 
 For each candidate, plain LDA on the test window's posts that carry it gives its word distribution; then the paper's two
 criteria choose, exactly as a policy would have. Two readings of the same window:

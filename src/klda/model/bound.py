@@ -91,7 +91,7 @@ def keyword_energy(
 
 
 LOOK_EVERY = 3
-"""Iterations between two looks at how far γ still moves."""
+"""Iterations between two measurements of the change of γ."""
 
 
 @torch.no_grad()

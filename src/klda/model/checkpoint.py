@@ -30,7 +30,7 @@ TRAINED = "trained"
 # The first is there as soon as a run begins.
 _LEFT_BY_RAY = (".validate_storage_marker", "checkpoint_manager_snapshot.json", f"{TRAINED}/model.json")
 
-_TENSORS = re.compile(r"\w+-[0-9a-f]{16}\.safetensors(\.partial)?")  # partial: left by one who was killed
+_TENSORS = re.compile(r"\w+-[0-9a-f]{16}\.safetensors(\.partial)?")  # partial: left behind by a process that was killed
 
 
 def write(folder: Path, name: str, tensors: Mapping[str, torch.Tensor], facts: Mapping[str, Any]) -> None:
@@ -79,12 +79,12 @@ def exists(folder: Path, name: str) -> bool:
 
 
 def is_model(folder: Path) -> bool:
-    """Whether a folder holds a model, or one that was begun: on its own, or by Ray, which has a folder in it."""
+    """Whether a folder holds a model, finished or begun, trained here or by Ray (in a folder inside it)."""
     return is_ray_run(folder / RAY) or any(_TENSORS.fullmatch(path.name) for path in folder.iterdir())
 
 
 def is_ray_run(folder: Path) -> bool:
-    """Whether Ray Train wrote a folder: people too call theirs `ray`."""
+    """Whether Ray Train wrote a folder; the name `ray` alone does not tell."""
     return any((folder / name).is_file() for name in _LEFT_BY_RAY)
 
 

@@ -40,7 +40,7 @@ def leading_npmi(leading: NDArray[np.int64], documents: Bags, n_words: int) -> l
 
 
 def mean_of_pairs(npmi: Floats) -> float:
-    """The mean over pairs of words; 0, as chance has it, where a vocabulary is too small for a pair. # (n, n) → ()"""
+    """The mean over pairs of words; 0, the value of chance, if there is no pair. # (n, n) → ()"""
     pairs = npmi[np.triu_indices(len(npmi), k=1)]
     return float(pairs.mean()) if len(pairs) else 0.0
 

@@ -1,4 +1,4 @@
-"""What a model trains on: arrays, without text."""
+"""The arrays that a model trains on, and how a corpus or plain texts become such arrays."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class TrainingData:
 
     @cached_property
     def cover(self) -> Ragged:
-        """For each pair which of its document's entries in `words`, counted from 0, its candidate covers."""
+        """For each pair, the entries of its document that its candidate covers, counted from 0."""
         return Ragged.joined([some._covered() for some in self._blocks()])
 
     def _covered(self) -> Ragged:
@@ -113,7 +113,7 @@ class TrainingData:
         return Ragged(offsets(np.bincount(pair[hit], minlength=self.n_pairs)), own.astype(np.int32))
 
     def _blocks(self) -> Iterator[TrainingData]:
-        """The documents a stretch at a time, so that what is worked out for each token need not be held for all."""
+        """The documents in blocks, so that arrays with an entry for each token stay small."""
         for start in range(0, max(1, len(self)), BLOCK):
             yield self.stretch(start, min(start + BLOCK, len(self)))
 
@@ -188,7 +188,7 @@ def longest_only(observed: Ragged, candidates: KeywordSet) -> Ragged:
 
 
 def _parts(candidates: KeywordSet) -> list[tuple[int, int]]:
-    """Pairs of candidates of which the first is a part of the second: so it is for each form of the second."""
+    """Pairs (part, whole): every form of the second candidate contains all words of a form of the first."""
     words = [[frozenset(normalise(form).split()) for form in keyword.forms] for keyword in candidates]
     phrases = [column for column, forms in enumerate(words) if any(len(form) > 1 for form in forms)]
     return [
@@ -214,7 +214,7 @@ def recency_weights(window: Words, half_life: float | None, workers: Workers = A
 
 
 def gathered(mine: TrainingData, index: Ints, workers: Workers) -> TrainingData:
-    """The documents at these positions (ascending) among those of all workers, whoever holds them."""
+    """The documents at these positions (ascending) among the documents of all workers."""
     held, _ = place(workers, len(mine))
     here = index[(index >= held.start) & (index < held.stop)] - held.start
     parts = workers.gather(mine.pick(here))
@@ -246,7 +246,7 @@ class Totals:
 
 
 def totals(mine: TrainingData, workers: Workers = ALONE) -> Totals:
-    """The sums over all documents, of which `mine` are this worker's."""
+    """The sums over the documents of all workers; `mine` are the documents of this one."""
     weight = total(workers, float(mine.weights.sum()))
     return Totals(
         total(workers, len(mine)),
@@ -258,7 +258,7 @@ def totals(mine: TrainingData, workers: Workers = ALONE) -> Totals:
 
 
 def texts_of(given: object) -> list[str]:
-    """The texts in what was given; an error that says how to give them."""
+    """The given texts as a list; an error if they are no texts."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise DataError(f"{given!r} is neither a corpus nor a list of texts; give texts as in transform(['some text'])")
     texts = list(given)

@@ -23,7 +23,7 @@ TopicPriorOf = Callable[[tuple[int, ...]], ArrayLike]
 
 @dataclass(frozen=True)
 class Generated:
-    """Documents drawn from the model, what a collector would observe of them, and the truth behind them."""
+    """Documents drawn from the model, the candidates that a collector would observe, and the hidden truth."""
 
     indptr: Ints  # (D + 1,)
     words: Words  # (nnz,)  ascending within a document

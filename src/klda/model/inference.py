@@ -1,4 +1,4 @@
-"""What a trained model answers: what keywords bring in, and how it sees documents."""
+"""The results of a trained model: the words that keywords bring in, topics of documents, and scores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ simulated streams of 70 to 1,500 documents, four topics are 0.04 apart before tr
 
 
 class Fitted:
-    """The questions to a model that was trained or loaded; `KLDA` adds how it comes to be."""
+    """The methods of a trained or loaded model; `KLDA` adds training."""
 
     n_topics_: int
     settings_: ModelSettings
@@ -52,9 +52,9 @@ class Fitted:
 
     @property
     def has_learnt_(self) -> bool:
-        """Whether training came to parameters that did better on held-out documents than those that it began with.
+        """Whether training improved the bound of held-out documents; True if none were held out.
 
-        False, as it may be with a few hundred documents, means that the model is the one before training.
+        False means that the model is as it was before training. That may happen with a few hundred documents.
         """
         stages: dict[str, list[float]] = {}
         for stage, _, bound in self._fitted.history_:
@@ -62,7 +62,7 @@ class Fitted:
         return not stages or any(max(bounds) > bounds[0] for bounds in stages.values())
 
     def topic_word(self, keywords: Iterable[str | Keyword] | None = None) -> Probabilities:
-        """The topic-word matrix that a keyword set implies; of none, the mean over candidates by frequency. # (K, V)"""
+        """The topic-word matrix of a keyword set; without one, the mean over candidates by frequency. # (K, V)"""
         if keywords is not None:
             matrix: Probabilities = self._distributions([list(as_keywords(keywords))])[0]
             return matrix
@@ -119,7 +119,7 @@ class Fitted:
 
     @property
     def topics_alike_(self) -> bool:
-        """Whether the topics have nearly the same words, so that there is but one in truth."""
+        """Whether all topics have nearly the same words."""
         return self.n_topics_ > 1 and self._topic_distance() < ALIKE
 
     def transform(self, corpus: Corpus | Iterable[str]) -> NDArray[np.float64]:

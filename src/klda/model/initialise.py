@@ -1,4 +1,4 @@
-"""Where training starts from: the settings of a run, the number of topics found, and the first parameters."""
+"""The start of a training: its settings, the number of topics, and the first parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LDA_ITERATIONS = 100
 SHARED = 0.1
 """Share of each topic's words that starts as in all documents, so that no topic shuts a word out."""
 QUIET = 0.1
-"""What the random weights start at, against the usual ones: keywords should bend topics, not replace them."""
+"""Size of the random weights at the start, relative to the usual: keywords should bend topics, not replace them."""
 
 
 def settings_of(hyperparameters: Mapping[str, Any], *, n_topics: int) -> ModelSettings:
@@ -102,7 +102,7 @@ def _without_keywords(data: TrainingData) -> TokenBags:
 
 
 _DOCUMENTS = 500
-"""So many tell the scale on which keyword sets judge words."""
+"""Documents that suffice to estimate the scale of logits."""
 
 
 @torch.no_grad()

@@ -1,4 +1,4 @@
-"""Documents under keyword sets: from the candidates that they carry to what they are explained by.
+"""Documents under keyword sets: which sets a document may have, and which tokens each set leaves to the topics.
 
 A *row* is one document under one keyword set (or one relaxed keyword vector). Pre-training has one row for each
 document, all its observed candidates; enumeration has one for each subset; Gumbel draws have one, with values between

@@ -24,15 +24,12 @@ from klda.text.corpus import Corpus
 from klda.types import Progress
 
 NOTHING_LEARNT = (
-    "training made predictions of held-out posts worse, so the model is the one that it began with; give more posts"
+    "training did not improve predictions of held-out posts, so the model is as it was before training; give more posts"
 )
-TOPICS_ALIKE = (
-    "the topics have nearly the same words, so that there is but one in truth; give more posts, train longer, or ask "
-    "for fewer topics"
-)
+TOPICS_ALIKE = "all topics have nearly the same words; give more posts, train longer, or ask for fewer topics"
 
 SHOWN_TOPICS, SHOWN_WORDS = 20, 8
-"""Of a model that is printed."""
+"""Topics, and words of each, that a printed model shows."""
 
 
 class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -47,7 +44,8 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     unigram_bias : bool, default True
         Whether the last bias of g starts at the log frequency of words.
     topic_start : "random" or "lda", default "random"
-        Where topics start: alike but for random weights, or at those of plain LDA, which short training keeps apart.
+        Where topics start: nearly alike, with random weights; or at the topics of plain LDA, which stay apart in a
+        short training.
     topic_prior : "fixed" or "parametric", default "fixed"
         f: all ones, or a network of its own. The paper saw the latter collapse to one topic.
     topic_floor : float, default 0.0
@@ -73,10 +71,11 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         candidates; or Bernoulli rates ε that are trained, their expectation taken over those subsets ("enumerate")
         or by the paper's draws ("gumbel" in its experiments, "categorical" in its model section).
     enumeration_limit : int, default 3
-        Up to so many observed candidates all subsets are enumerated; of more, so many at a time.
+        Most observed candidates of a document whose subsets are all enumerated. Of a document with more, this many
+        candidates are enumerated at a time.
     share_sets : bool, default True
-        With the exact q: whether a document's alternatives are those keyword sets that its batch evaluates anyway,
-        which makes them free, or all.
+        With the exact q: whether only keyword sets that occur in the batch are considered for a document. They cost
+        nothing more, because g is evaluated for them anyway. Otherwise all sets are.
     threshold : float, default 0.5
         h: a relaxed keyword above it takes its words out of the document.
     cooling : float, default 1e-4
@@ -106,15 +105,15 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     max_iterations : int, default 400
         Most iterations of the full model.
     held_out : float, default 0.05
-        Share of documents that are watched rather than trained on; 0 for none, and no early stop.
+        Share of documents that are held out of training to measure the bound; 0 for none, and no early stop.
     max_held_out : int, default 500
-        At most so many of them.
+        The most documents that are held out.
     early_stop : "bound", "words" or None, default "bound"
         What decides when a stage ends, and which parameters it keeps: the held-out bound; the held-out bound without
         the keywords' own probability, which cannot fall because θ diverges; or nothing, so that all iterations are run
         and the last parameters are kept.
     check_every : int, default 50
-        Iterations between two looks at the held-out bound; a checkpoint is written at each.
+        Iterations between two measurements of the held-out bound; each also writes a checkpoint.
     patience : int or None, default 4
         Checks without gain before a stage ends; None to go on to the cap.
     min_improvement : float, default 1e-3
@@ -122,7 +121,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     smoothing : float, default 0.5
         Weight of the past in the smoothed bound.
     half_life : float or None, default None
-        Windows after which a document counts half; None for all alike.
+        Number of windows after which a document counts half; None: all documents count alike.
     random_state : int, default 0
         Seed of everything random, below 2^63.
     device : str, default "cpu"
@@ -136,7 +135,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     parameters_ : Parameters (g, f and θ)
     keyword_frequency_ : share of the documents that carry each candidate, (Q,)
     components_ : topic-word matrix, the mean over candidates by their frequency, (K, V)
-    has_learnt_ : whether training did better on held-out documents than its beginning
+    has_learnt_ : whether training improved the bound of held-out documents
     topics_alike_ : whether the topics have nearly the same words
     history_ : list of (stage, iteration, held-out bound a token)
     """
@@ -348,7 +347,7 @@ class KLDA(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.keyword_frequency_ = whole.keyword_frequency
 
     def _warn(self) -> None:
-        """Warns whoever trained a model that says nothing."""
+        """Warns if training did not help, or if the topics are nearly alike."""
         if not self.has_learnt_:
             problem = NOTHING_LEARNT
         elif self.topics_alike_:

@@ -35,7 +35,7 @@ MAX_DOCUMENTS = 10_000
 
 @dataclass(frozen=True)
 class LDA:
-    """Topics over the caller's whole vocabulary; a word that the fit never saw has what smoothing gives it."""
+    """Topics over the caller's whole vocabulary. A word without a fitted post has the smoothed probability."""
 
     topic_word: Floats  # (K, V)
     alpha: Floats  # (K,)

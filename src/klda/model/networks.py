@@ -43,7 +43,7 @@ class KeywordBags:
         return cls(torch.tensor(flat, dtype=torch.long, device=device), lengths.cumsum(0)[:-1])
 
     def pieces(self, size: int) -> Iterator[KeywordBags]:
-        """The same sets, so many at a time.
+        """The same sets in pieces of at most `size`.
 
         >>> [piece.keywords.tolist() for piece in KeywordBags.of([[3, 1], [], [2]]).pieces(2)]
         [[3, 1], [2]]

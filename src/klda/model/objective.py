@@ -41,7 +41,7 @@ class Parameters:
 
 
 def _device(name: str) -> torch.device:
-    """The device of this name, once it has been seen to work here."""
+    """The device of this name, after a test that it works here."""
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
@@ -178,7 +178,7 @@ def row_keyword_log_probability(
 def batch_weights(
     whole: Totals, batch: Batch, settings: ModelSettings, workers: Workers = ALONE
 ) -> tuple[float, float]:
-    """What the sums over a batch are multiplied by: D / B for documents, N / N_B for words (V / N_B in the paper)."""
+    """The weights of sums over a batch: D / B for documents, N / N_B for words (V / N_B in the paper)."""
     words = len(whole.word_frequency) if settings.word_weight == "vocabulary" else whole.n_tokens
     n_documents, n_tokens = total(workers, np.array([len(batch), batch.n_tokens], dtype=np.float64)).tolist()
     return whole.n_documents / n_documents, words / max(n_tokens, 1)

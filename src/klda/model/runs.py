@@ -1,4 +1,4 @@
-"""Training runs that can be stopped and taken up again, and models on disk, in terms of records of `checkpoint`."""
+"""Training runs that can be stopped and resumed, and that begin again with a smaller step if they diverge."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from klda.types import Keyword, KeywordSet, Progress, silent
 RUN = "checkpoint"
 
 MAY_CHANGE = {"max_iterations", "pretraining_iterations", "patience", "min_improvement"}
-"""ModelSettings that may differ when a run is resumed: they say when to stop, not what is computed."""
+"""Settings that may differ when a run is resumed: they only say when to stop."""
 
 
 class Checkpoints(Protocol):
@@ -50,7 +50,7 @@ class InFolder:
     resume: bool
 
     def latest(self) -> AbstractContextManager[Path | None]:
-        """The folder, if the run is to be taken up and has begun."""
+        """The folder, if the run is to be resumed and has a checkpoint."""
         return nullcontext(self.folder if self.resume and has_begun(self.folder) else None)
 
     def next(self, iteration: int) -> AbstractContextManager[Path]:  # noqa: ARG002
@@ -59,12 +59,12 @@ class InFolder:
 
 
 def has_begun(folder: Path) -> bool:
-    """Whether a folder holds a checkpoint that a run can be taken up from."""
+    """Whether a folder holds a checkpoint from which a run can be resumed."""
     return files.exists(folder, RUN)
 
 
 def step_of(folder: Path) -> float | None:
-    """The learning rate of the run whose checkpoint a folder holds: a smaller one where the run began again."""
+    """The learning rate of the run in a folder, which is smaller if the run began again."""
     if not has_begun(folder):
         return None
     found = files.read(folder, RUN)[1].get("settings", {}).get("learning_rate")
@@ -90,7 +90,7 @@ def train(
 ) -> list[tuple[str, int, float]]:
     """Trains the parameters in place; gives stage, iteration and held-out bound of every check.
 
-    A checkpoint goes on only with the same `mark`, which tells this worker's documents from others.
+    A run is resumed only with the same `mark`, a checksum of this worker's documents.
     """
     trainer = Trainer(parameters, data, settings, workers)
     if keep is None:
@@ -116,7 +116,7 @@ def train(
 
 
 def _write(folder: Path, state: TrainingState, run: dict[str, Any], workers: Workers) -> None:
-    """One record for a worker alone; of several, the first writes what all share, and each what is its own."""
+    """Writes a checkpoint. Of several workers, the first writes the shared tensors, and each its own."""
     if workers.size == 1:
         files.write(folder, RUN, state.tensors(), state.facts() | run)
         return
@@ -198,9 +198,9 @@ T = TypeVar("T")
 
 
 def with_smaller_steps(train: Callable[[float], T], step: float, again: Callable[[float], None] = lambda _: None) -> T:
-    """What `train` gives for a step; where that diverges, for a quarter of it, at most three times in all.
+    """The result of `train` with a step size; if training diverges, with a quarter of it, twice at most.
 
-    `again` hears of every smaller step before it is tried. The last failure is raised.
+    `again` is called with each smaller step before the attempt. The last failure is raised.
 
     >>> def train(step: float) -> str:
     ...     if step > 0.005:

@@ -39,8 +39,7 @@ def gibbs_steps(
     *,
     allow_empty: bool = False,
 ) -> Tensor:
-    """The chains after so many steps; in each, every chain redraws one coordinate of its own choice. # (C,
-    Q) bool
+    """The chains after `steps` steps. In a step, each chain redraws one coordinate at random. # (C, Q) bool
 
     >>> generator = torch.Generator().manual_seed(0)
     >>> chains = start_chains(3, generator, n_chains=5)

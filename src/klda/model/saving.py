@@ -70,7 +70,7 @@ def read(folder: Path, make: Callable[..., Model], *, device: str) -> Model:
 
 
 def _check_shapes(model: Fitted, tensors: Mapping[str, torch.Tensor]) -> None:
-    """Refuses a record whose settings ask for other sizes than it has, before anything of these sizes is made."""
+    """Refuses a record whose tensors do not have the sizes of its settings, before memory is allocated."""
     n_keywords, n_words, hidden = len(model.candidates_), len(model.vocabulary_), model.settings_.hidden
     layers = {"keyword": (n_keywords, hidden[0])} | {f"dense.{2 * i}": pair for i, pair in enumerate(pairwise(hidden))}
     wanted = {f"parameters.topic_word.layers.{name}": shape for name, shape in layers.items()} | {
@@ -85,7 +85,7 @@ def _check_shapes(model: Fitted, tensors: Mapping[str, torch.Tensor]) -> None:
 
 
 def _keyword_words(tensors: Mapping[str, torch.Tensor], n_words: int) -> Ragged:
-    """The words of each candidate, once it is clear that they are words."""
+    """The words of each candidate, checked to be words of the vocabulary."""
     found = Ragged(tensors["keyword_words.indptr"].numpy(), tensors["keyword_words.values"].numpy())
     ends_meet = found.indptr[0] == 0 and found.indptr[-1] == len(found.values) and (found.lengths >= 0).all()
     if not ends_meet or found.values.dtype.kind != "i" or ((found.values < 0) | (found.values >= n_words)).any():

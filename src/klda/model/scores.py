@@ -23,7 +23,7 @@ from klda.model.workers import ALONE, Workers, total
 from klda.text.documents import Ints
 
 CHUNK = 256
-"""Documents scored at once; of their distinct keyword sets, times K · V, so many are held as `sets_at_once` says."""
+"""Documents that are scored together. `sets_at_once` limits how many of their keyword sets are in memory."""
 
 
 def chunks(data: TrainingData) -> Iterator[Batch]:
@@ -128,7 +128,7 @@ def document_log_likelihood(
 
 
 def _take_one_each(rows: Rows, batch: Batch, data: TrainingData, word_frequency: Floats) -> tuple[Tensor, Tensor]:
-    """The counts once every keyword took one token, and the log number of ways it can. # (T,), (R,)"""
+    """The counts after each keyword took one token, and the log number of ways to take them. # (T,), (R,)"""
     n_cover = np.diff(batch.cover_start)
     cover_pair = np.repeat(np.arange(len(batch.pair)), n_cover)
     most = np.lexsort((batch.cover_token, -batch.counts[batch.cover_token], cover_pair))
@@ -192,7 +192,7 @@ def completion_targets(data: TrainingData, generator: np.random.Generator) -> Fl
 
 
 def may_be_hidden(data: TrainingData) -> NDArray[np.bool_]:
-    """Which words completion may hide: those that no candidate covers. # (V,)"""
+    """Whether completion may hide each word: only words that no candidate covers. # (V,)"""
     hidden = np.ones(data.n_words, dtype=np.bool_)
     hidden[data.keyword_words.values] = False
     return hidden
@@ -202,10 +202,10 @@ def may_be_hidden(data: TrainingData) -> NDArray[np.bool_]:
 def completion(
     parameters: Parameters, data: TrainingData, settings: ModelSettings, target: Floats
 ) -> tuple[float, float]:
-    """The log predictive probability of the target tokens given the others, and how many there are.
+    """The log predictive probability of the target tokens given the others, and the number of target tokens.
 
     The keyword sets are weighed by how well they explain the observed part; each then predicts with its own topics,
-    among the words that may be hidden: a model gains nothing by knowing that no candidate is.
+    among the words that may be hidden. So it is no advantage to know that candidates are never hidden.
     """
     total = n_targets = 0.0
     possible = torch.from_numpy(may_be_hidden(data)).to(parameters.theta.device)
@@ -229,7 +229,7 @@ def completion(
 
 
 def _log_mass(topic_word: TopicWord, bags: KeywordBags, words: Tensor, settings: ModelSettings) -> Tensor:
-    """log of what each topic gives to these words together, under each keyword set. # (V,) → (S, K)"""
+    """log of the total probability of these words in each topic, under each keyword set. # (V,) → (S, K)"""
     pieces = bags.pieces(sets_at_once(settings.n_topics, len(words)))
     return torch.cat([topic_word.log_distribution(some)[..., words].logsumexp(-1) for some in pieces])
 

@@ -32,14 +32,14 @@ from klda.text.documents import room
 from klda.types import Progress, silent
 
 DIVERGED = 3.0
-"""Nats a token that the held-out bound may fall below the best before training counts as diverged."""
+"""If the held-out bound falls by more nats a token than this below its best, training counts as diverged."""
 LEAST_DOCUMENTS = 50
-"""Documents that each of several workers must hold, so that none is left without in a batch."""
+"""Fewest documents of each of several workers, so that every worker has some in each batch."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Documents to train on and documents to watch."""
+    """Documents to train on, and documents that are held out."""
 
     training: TrainingData
     held_out: TrainingData
@@ -48,7 +48,7 @@ class Split:
 def split(data: TrainingData, settings: ModelSettings, workers: Workers = ALONE) -> Split:
     """Holds out a share of the documents, at random, never more than `max_held_out`.
 
-    Of several workers, each trains on the documents that it holds, and all watch the same ones.
+    Of several workers, each trains on its own documents, and all hold out the same ones.
     """
     mine, n_documents = place(workers, len(data))
     if not n_documents:
@@ -64,7 +64,7 @@ def split(data: TrainingData, settings: ModelSettings, workers: Workers = ALONE)
 
 
 def own_stretch(weights: Floats, workers: Workers) -> slice:
-    """Where the documents of this worker lie, given the weights of all: each worker's count alike."""
+    """The documents of this worker, as a slice; all workers get about the same total weight."""
     if workers.size == 1:
         return slice(0, len(weights))
     edges = np.cumsum(weights)
@@ -76,7 +76,7 @@ def own_stretch(weights: Floats, workers: Workers) -> slice:
 
 
 class Trainer:
-    """One training run over arrays; `run` goes on from wherever the state stands."""
+    """One training run over arrays; `run` continues from the current state."""
 
     def __init__(self, parameters: Parameters, data: Split, settings: ModelSettings, workers: Workers = ALONE) -> None:
         self.settings = settings
@@ -205,7 +205,7 @@ class Trainer:
         return self._terms(rows, self._log_prior(rows, batch, iteration), log_weight + rest), log_weight.exp()
 
     def _relaxed_terms(self, batch: Batch, logits: Tensor, iteration: int) -> BoundTerms:
-        """One relaxed keyword vector a document, drawn under ε: the paper's ways."""
+        """One relaxed keyword vector a document, drawn under ε by one of the paper's two methods."""
         settings, temperature = self.settings, self._temperature(iteration)
         if settings.relaxation == "gumbel":
             mine, n_pairs = place(self.workers, len(logits))
@@ -256,9 +256,9 @@ class Trainer:
         return temperature_at(iteration, rate=settings.cooling, lowest=settings.lowest_temperature)
 
     def _check(self) -> None:
-        """Looks at the held-out documents, keeps the best parameters, and decides whether to stop."""
+        """Measures the bound of the held-out documents, keeps the best parameters, and decides whether to stop."""
         state, settings, position = self.state, self.settings, self.state.position
-        if not self.data.held_out.lengths.sum():  # nobody to watch, or nobody who says a word
+        if not self.data.held_out.lengths.sum():  # no document is held out, or none has a word
             state.keep_as_best()
             return
         value = held_out_bound(

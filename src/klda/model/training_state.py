@@ -1,4 +1,4 @@
-"""All that a training run has to remember: with it, a run that was stopped goes on as if it had not been."""
+"""The state of a training run: parameters, optimisers, random generators, position. A resumed run needs all of it."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class TrainingState:
         return {"position": asdict(self.position), "draws": self.draws.bit_generator.state}
 
     def restore(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-        """Takes up what `tensors` and `facts` gave."""
+        """Restores the state that `tensors` and `facts` returned."""
         device = self.parameters.theta.device
         try:
             for name, tensor in self.parameters.tensors().items():

@@ -1,6 +1,6 @@
 """Log-probabilities of given words under a linear layer and a softmax over the vocabulary, in few passes of memory.
 
-With S keyword sets, K topics and V words the (K, S, V) array is what an iteration's time goes into. It is written
+With S keyword sets, K topics and V words, most time of an iteration goes into the (K, S, V) array. It is written
 once, exponentiated in place, and turned in place into the gradient: expected counts minus sparse counts.
 """
 
@@ -18,11 +18,11 @@ _LARGEST = 69.0
 
 
 _AT_ONCE = 1 << 24
-"""Numbers of an array of sets · K · V where no gradient is asked for: 64 MB, as of a step with the default batch."""
+"""Largest array of sets · K · V without a gradient: 64 MB, as in a step with the default batch."""
 
 
 def sets_at_once(n_topics: int, n_words: int) -> int:
-    """How many keyword sets are looked at together where no gradient needs them all, to hold little in memory.
+    """How many keyword sets are evaluated together without a gradient, which limits memory.
 
     >>> sets_at_once(5, 10_000)
     335

@@ -1,7 +1,7 @@
-"""Who trains: one process alone, or several that hold a part of the documents each and train one model together.
+"""The workers of a training: one process alone, or several that each hold a part of the documents of one model.
 
 Training asks its `Workers` for the few things that depend on the documents of all: sums over a batch, random draws in
-step, the sum of gradients. One worker alone gets back what it gave, so there is one trainer and no second loop.
+step, the sum of gradients. A single worker gets back its own values, so there is one trainer and no second loop.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Workers(Protocol):
         ...
 
     def gather(self, mine: Value) -> list[Value]:
-        """What each worker gave, by rank: things of one type, and of one shape where they are arrays of floats."""
+        """The values of all workers, by rank; all of one type, and arrays of floats of one shape."""
         ...
 
     def add_up(self, tensors: Sequence[Tensor]) -> None:
@@ -50,7 +50,7 @@ class Alone:
     rank, size = 0, 1
 
     def gather(self, mine: Value) -> list[Value]:
-        """Only what it gave."""
+        """A list of its own value alone."""
         return [mine]
 
     def add_up(self, tensors: Sequence[Tensor]) -> None:
@@ -70,7 +70,7 @@ def total(workers: Workers, mine: Value) -> Value:
 
 
 def in_step(workers: Workers, work: Callable[[], Value]) -> Value:
-    """What this worker's work gives; where that of one ends in an error of ours, all raise it, so that none waits.
+    """The result of this worker's work. If one worker fails with an error of klda, all raise it, so that none waits.
 
     >>> in_step(ALONE, lambda: 2.5)
     2.5
@@ -99,7 +99,7 @@ def mean(workers: Workers) -> Callable[[Tensor], Tensor]:
 
 
 class WorkerDraws:
-    """Uniform draws for the documents of one worker: its part of those that one worker alone would have drawn.
+    """Uniform draws for the documents of one worker: its part of the draws that a single worker would make.
 
     >>> alone = WorkerDraws(ALONE, np.random.default_rng(0)).random((2, 3))
     >>> bool((alone == np.random.default_rng(0).random((2, 3))).all())
@@ -116,7 +116,7 @@ class WorkerDraws:
 
 
 def place(workers: Workers, n: int) -> tuple[slice, int]:
-    """Where n things of one worker stand among those of all, by rank, and how many there are.
+    """The places of this worker's n items among the items of all workers, by rank, and the total number of items.
 
     >>> place(ALONE, 5)
     (slice(0, 5, None), 5)

@@ -1,4 +1,4 @@
-"""The weekly loop of a monitor: collect, close, propose, decide, activate; one use case a file."""
+"""The weekly loop of a monitor: collect posts, close windows, propose keywords, decide."""
 
 from __future__ import annotations
 

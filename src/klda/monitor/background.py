@@ -1,8 +1,7 @@
-"""Long work in a process of its own, so that whoever asked for it need not wait: `python -m klda.monitor.background`.
+"""Long jobs in a process of their own, so that pages need not wait: `python -m klda.monitor.background`.
 
-The request lies in the records, the progress goes there, and whoever wants it to stop says so there. A job ends within
-a second or two of that, between two steps of whatever it is doing; files appear whole or not at all, so that nothing
-is left half-written.
+The database holds the request and the progress. A request to cancel goes there too. The job then ends within a
+second or two, between two of its steps. Files are written whole or not at all.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Work = Callable[[Monitor, str, Mapping[str, Any]], object]
 
 
 def _create(monitor: Monitor, job: str, _: Mapping[str, Any]) -> object:
-    from klda.monitor.from_file import fill
+    from klda.monitor.create import fill
 
     return fill(monitor, job=job)
 
@@ -38,30 +37,30 @@ def _propose(monitor: Monitor, job: str, _: Mapping[str, Any]) -> object:
 
 
 def _backtest(monitor: Monitor, job: str, request: Mapping[str, Any]) -> object:
-    from klda.monitor.backtest import backtest
+    from klda.monitor.own_backtest import backtest
 
     return backtest(monitor, request, job=job)
 
 
 def _topics(monitor: Monitor, job: str, _: Mapping[str, Any]) -> object:
-    from klda.monitor.topics import learn_topics
+    from klda.monitor.window_topics import learn_topics
 
     return learn_topics(monitor, job=job)
 
 
 KINDS: Mapping[str, Work] = {"create": _create, "propose": _propose, "backtest": _backtest, "topics": _topics}
-"""What can be asked for; each loads what it takes when it runs."""
+"""Kinds of jobs. Each function imports its libraries when it runs."""
 MOST_OPEN = 4
-"""Jobs of a monitor that may go on at once: each is a process, and asking for more and more must not start them."""
-_LOOK = 0.5  # seconds between two looks whether somebody wants the work to stop
+"""Jobs that one monitor may run at once. Each is a process, so the number needs a limit."""
+_LOOK = 0.5  # seconds between two checks for a cancellation
 
 
 def start(monitor: Monitor, kind: str, *, asked_by: str, **request: Any) -> str:
-    """The id of a job that has begun in a process of its own; DataError where too many have not ended."""
+    """The id of a job that was started in a process of its own. DataError if too many jobs are running."""
     if kind not in KINDS:
-        raise SettingError(f"work of kind {kind!r} is not known; there are {', '.join(KINDS)}")
+        raise SettingError(f"there is no job of kind {kind!r}; choose one of {', '.join(KINDS)}")
     if sum(job.state in OPEN and job.kind in KINDS for job in recent(monitor)) >= MOST_OPEN:
-        raise DataError(f"{MOST_OPEN} jobs of monitor {monitor.name} go on already; wait for one, or cancel it")
+        raise DataError(f"{MOST_OPEN} jobs of monitor {monitor.name} are running; wait for one, or cancel one")
     job = monitor.records.jobs.add(kind, **request)
     monitor.records.journal.note(asked_by, "start", kind, job=job)
     command = [sys.executable, "-m", "klda.monitor.background", str(monitor.folder.path.absolute()), job]
@@ -72,12 +71,12 @@ def start(monitor: Monitor, kind: str, *, asked_by: str, **request: Any) -> str:
     except OSError as error:
         monitor.records.jobs.finish(job, error=f"the process could not be started ({error})")
     else:
-        Thread(target=process.wait, daemon=True).start()  # so that it does not stay behind as a zombie
+        Thread(target=process.wait, daemon=True).start()  # collects the exit code, so that no zombie process remains
     return job
 
 
 def cancel(monitor: Monitor, job: str, *, asked_by: str) -> None:
-    """Asks a job to stop; one that has ended stays as it is."""
+    """Asks a job to stop. Does nothing if it has ended."""
     asked = monitor.records.jobs.get(job)
     if asked.state in OPEN:
         monitor.records.jobs.cancel(job)
@@ -85,7 +84,7 @@ def cancel(monitor: Monitor, job: str, *, asked_by: str) -> None:
 
 
 def work(folder: Path, job: str) -> int:
-    """Does a job that waits; the exit code of the process."""
+    """The exit code of a process that runs a waiting job."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
@@ -97,17 +96,17 @@ def work(folder: Path, job: str) -> int:
                 with _interrupted_by_cancel(monitor, job):
                     KINDS[asked.kind](monitor, job, asked.result.get("request", {}))
             except (Exception, KeyboardInterrupt) as failure:
-                with suppress(KldaError):  # where it came too early or too late for whoever records it
+                with suppress(KldaError):  # the database may not be reachable
                     jobs.finish(job, error=str(failure) or "interrupted")
                 raise
     except (KldaError, KeyboardInterrupt):
-        return 1  # why, stands in the records
+        return 1  # the database holds the reason
     return 0
 
 
 @contextmanager
 def _interrupted_by_cancel(monitor: Monitor, job: str) -> Iterator[None]:
-    """Interrupts the work as Ctrl-C would when somebody asks for it, also where it is silent for long."""
+    """Interrupts the block, as Ctrl-C would, when somebody cancels the job."""
     over = Event()
 
     def watch() -> None:

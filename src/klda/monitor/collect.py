@@ -1,52 +1,64 @@
-"""Collecting: source → filter → batches → store, from where the last run stopped, until told to stop.
+"""Collects posts: source → filter → batches → store. A run begins where the last one stopped.
 
-A batch is committed with the cursor after it; whatever is lost with a process comes again from that cursor. Deletions,
-edits and gaps are noted before the cursor passes them.
+A batch is committed together with its cursor. If a process dies, the source delivers the lost posts again from that
+cursor. Deletions, edits and gaps are recorded before the cursor moves past them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 from klda.errors import KldaError, SettingError, SourceError
-from klda.monitor.batch import PostBatch
-from klda.monitor.filter_sync import REFUSED, TAKEN, followed, refusal
-from klda.monitor.memory import give_back
+from klda.monitor.calendar import ByEventTime, note_end, note_reached
+from klda.monitor.forget import forget, is_due, withdraw_reports
 from klda.monitor.monitor import Monitor
-from klda.monitor.replay_clock import ByEventTime, note_end, note_reached
-from klda.monitor.reports import withdraw_reports
-from klda.monitor.vacuum import forget, is_due
-from klda.posts.formats.outcome import batch_of
-from klda.store import PostStore, RecordedGap
-from klda.streams import Filtered, Gap, Selection, Source
+from klda.monitor.rules import REFUSED, TAKEN, followed, refusal
+from klda.posts.formats.outcome import Row, batch_of
+from klda.store import MonitorFolder, PostStore, RecordedGap, open_monitor
+from klda.streams import Collected, Deleted, Filtered, Gap, Selection, Source
 from klda.streams.connections import MAX_WAIT
 from klda.types import KeywordSet, Progress, Window, silent
 
 T = TypeVar("T")
 
+MOST_EVENTS = 5_000
+MOST_CHARACTERS = 16_000_000
+"""A batch is committed at this size, so that memory stays bounded however fast the stream is."""
+SECONDS = 5.0
+"""A post is committed after this time at the latest."""
+IDLE_SECONDS = 60.0
+"""A cursor that moved without posts is committed after this time: each commit makes the table a little larger."""
 POLL = 2.0
-"""Seconds between two looks which keywords hold: those who decide need not be this process."""
+"""Seconds between two checks for new keywords: another process may have decided."""
 PATIENCE = 5.0
-"""Seconds that collecting waits for a change of keywords; one that takes longer goes on beside it."""
+"""Seconds to wait for a source that changes its keywords. After that, collecting continues beside the change."""
 AGAIN = MAX_WAIT
-"""Seconds until keywords that the source refused are tried again: as long as a platform may have asked to wait."""
+"""Seconds until keywords that the source refused are tried again. Platforms ask to wait this long at most."""
 FORGET_EVERY = 3600.0
-"""Seconds between two rounds of deleting what was deleted at the source."""
+"""Seconds between two rounds of deleting posts that were deleted at their source."""
 ABANDONED = timedelta(minutes=10)
-"""A job that has said nothing for so long belongs to a process that died."""
+"""A job without progress for this time belongs to a process that died."""
+_LONGEST = 2_000  # characters, as pages show it
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # settings in glibc's malloc.h
+_LARGE = 1 << 18
+_ARENAS = 2
 
 
 @dataclass
 class Counts:
-    """What one run brought."""
+    """Numbers of one run."""
 
     received: int = 0
     stored: int = 0
@@ -54,11 +66,78 @@ class Counts:
     deleted: int = 0
     batches: int = 0
     ended: bool = False
-    """Whether the source came to its end, as a replay does."""
+    """Whether the source has ended, as a replay does."""
+
+
+@dataclass
+class PostBatch:
+    """Posts, sample, deletions and gaps since the last commit, and the cursor after them."""
+
+    cursor: str | None = None
+    posts: list[Row] = field(default_factory=list)
+    keywords: list[tuple[str, ...]] = field(default_factory=list)
+    sample: list[Row] = field(default_factory=list)
+    deleted: set[str] = field(default_factory=set)
+    authors: set[str] = field(default_factory=set)
+    """Authors whose accounts were deleted."""
+    edited: set[str] = field(default_factory=set)
+    """Ids of posts in this batch that replace an older text. A post is never both deleted and edited."""
+    gaps: list[Gap] = field(default_factory=list)
+    characters: int = 0
+    moved: bool = False
+    """Whether the cursor has moved since the last commit."""
+    began: float = field(default_factory=time.monotonic)
+
+    def add(self, selection: Selection) -> None:
+        """Adds the posts that passed the filter."""
+        for event in selection.events:
+            if isinstance(event, Collected):
+                if event.edited:
+                    self._take_back(event.row.id)
+                self.characters += len(event.row.text)
+                if event.keywords:
+                    self.posts.append(event.row)
+                    self.keywords.append(event.keywords)
+                if event.sampled:
+                    self.sample.append(event.row)
+            elif isinstance(event, Deleted) and event.author:
+                self.authors.add(event.id)
+            elif isinstance(event, Deleted):
+                self.deleted.add(event.id)
+                self.edited.discard(event.id)
+            elif isinstance(event, Gap):
+                self.gaps.append(event)
+        self.moved |= selection.cursor != self.cursor
+        self.cursor = selection.cursor
+
+    def _take_back(self, name: str) -> None:
+        """Removes a post, to make room for its new text."""
+        self.deleted.discard(name)
+        self.edited.add(name)
+        kept = [(row, carried) for row, carried in zip(self.posts, self.keywords, strict=True) if row.id != name]
+        self.posts, self.keywords = [row for row, _ in kept], [carried for _, carried in kept]
+        self.sample = [row for row in self.sample if row.id != name]
+
+    @property
+    def n_events(self) -> int:
+        """Number of posts, deletions and gaps in the batch."""
+        return len(self.posts) + len(self.sample) + len(self.deleted) + len(self.authors) + len(self.gaps)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the batch must be committed before more is added."""
+        return self.n_events >= MOST_EVENTS or self.characters >= MOST_CHARACTERS
+
+    @property
+    def waits(self) -> float:
+        """Seconds until the batch should be committed. Negative if that is overdue."""
+        if not (self.n_events or self.moved):
+            return IDLE_SECONDS
+        return self.began + (SECONDS if self.n_events else IDLE_SECONDS) - time.monotonic()
 
 
 class Collector:
-    """One run of collecting, by the one process that writes; `source` may be cut by event time."""
+    """One run of collecting. Only one process may write at a time."""
 
     def __init__(self, monitor: Monitor, source: Source, *, progress: Progress = silent) -> None:
         settings = monitor.settings
@@ -78,27 +157,30 @@ class Collector:
         self._looked = self._swept = self._again = time.monotonic()
         self._following: asyncio.Task[None] | None = None
         self._refused: KeywordSet | None = None
-        # one thread does all that waits for a disk: each further one would keep memory of its own
+        # one thread for all disk work: each further thread would hold memory of its own
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="store")
 
     async def run(self, stop: asyncio.Event, between: Callable[[], Awaitable[None]] | None = None) -> Counts:
-        """Collects until told to stop or the source ends; `between` is called after each burst and while none comes."""
+        """Collects until `stop` is set or the source ends.
+
+        `between` is called after each burst, and while none comes.
+        """
         job = self.monitor.records.jobs.add("collect")
         error: str | None = None
         try:
-            await self._apart(self.monitor.records.volume.catch_up, self._store)  # a crash may have left it behind
+            await self._apart(self.monitor.records.volume.catch_up, self._store)  # counts may be behind after a crash
             await self._collect(stop, job, between)
             await self.flush()
-            if self.counts.ended:  # what the table forgets must not lie beside it for ever
+            if self.counts.ended:  # a second copy of posts would outlive their deletion
                 self.monitor.folder.upload.unlink(missing_ok=True)
             await self._apart(self._forget)
         except Exception as failure:
             error = str(failure) or type(failure).__name__
-            with suppress(Exception):  # as above: and a source that cannot replay brings none of it again
+            with suppress(Exception):  # keep what was collected: a source that cannot replay would not deliver it again
                 await self.flush()
             raise
         finally:
-            with suppress(KldaError):  # what went wrong first is what to tell
+            with suppress(KldaError):  # the first error is the one to report
                 self.monitor.records.jobs.finish(job, error=error, **asdict(self.counts))
         return self.counts
 
@@ -107,9 +189,9 @@ class Collector:
         stopping = asyncio.ensure_future(stop.wait())
         pull: asyncio.Future[Selection | None] | None = None
         try:
-            await self._follow_beside()  # before the first burst: a list may have been decided while nothing ran
+            await self._follow_beside()  # before the first burst: somebody may have changed the list while nothing ran
             while not stop.is_set():
-                # asked for only now: a burst is matched when it is taken, with the keywords that hold by then
+                # pulled only now: a burst is matched when it is taken, with the keywords that are active then
                 pull = pull or asyncio.ensure_future(anext(bursts, None))
                 patience = max(0.0, min(self._batch.waits, POLL))
                 waiting: set[asyncio.Future[Any]] = {pull, stopping}
@@ -134,13 +216,13 @@ class Collector:
             await bursts.aclose()
 
     async def flush(self) -> None:
-        """Commits what is in hand."""
+        """Commits the current batch."""
         if self._batch.n_events or self._batch.moved:
             await self._apart(self._commit)
             self._progress("collect", self.counts.received, stored=self.counts.stored)
 
     async def follow(self) -> None:
-        """Lets the filter follow the keywords that are active by now; where the source refuses, the old ones hold."""
+        """Passes the active keywords on to the source. If the source refuses them, the list before stays in use."""
         active = await self._apart(self.monitor.records.keywords.active)
         if active == self.filter.keywords or (active == self._refused and time.monotonic() < self._again):
             return
@@ -149,13 +231,13 @@ class Collector:
             await self.filter.update_keywords(active)
         except (SettingError, SourceError) as error:
             self._refused, self._again = active, time.monotonic() + AGAIN
-            if await self._apart(refusal, self.monitor) != str(error):  # said once, however often it is tried
+            if await self._apart(refusal, self.monitor) != str(error):  # recorded once, however often it is tried
                 await self._apart(partial(note, reason=str(error)), "klda", REFUSED, self.source.name)
         else:
             await self._apart(note, "klda", TAKEN, self.source.name)
 
     async def _follow_beside(self) -> None:
-        """Lets the filter follow, and collecting go on where that takes long: platforms may ask for minutes."""
+        """Starts `follow`, and lets collecting continue if it takes long. Some platforms ask to wait for minutes."""
         if self._following is None:
             self._following = asyncio.ensure_future(self.follow())
             await asyncio.wait({self._following}, timeout=PATIENCE)
@@ -189,7 +271,10 @@ class Collector:
         give_back()
 
     def _note(self, gap: Gap) -> None:
-        """Records a time without a connection; where the source has fetched what it missed, only in the audit log."""
+        """Records a time without a connection.
+
+        If the source has fetched the missed posts, only the audit log says so.
+        """
         journal, source = self.monitor.records.journal, self.source.name
         if gap.filled:
             times = {"start": gap.start.isoformat(), "end": gap.end.isoformat()}
@@ -198,7 +283,7 @@ class Collector:
             journal.add_gap(RecordedGap(source, gap.start, gap.end, gap.reason))
 
     async def _look(self, stop: asyncio.Event, job: str) -> None:
-        """Now and then: which keywords hold, whether somebody wants this to stop, what was deleted at the source."""
+        """At intervals: looks for new keywords, for a cancellation, and for posts deleted at their source."""
         now = time.monotonic()
         if now - self._looked >= POLL:
             self._looked = now
@@ -210,11 +295,14 @@ class Collector:
             await self._apart(self._forget)
 
     async def _apart(self, work: Callable[..., T], *arguments: Any) -> T:
-        """What the work returns, which other tasks need not wait for."""
+        """The result of work that is done in the thread for disk work."""
         return await asyncio.get_running_loop().run_in_executor(self._aside, work, *arguments)
 
     def _forget(self) -> None:
-        """Deletes what was deleted or replaced at the source; once a day from the table's history, too."""
+        """Deletes posts that were deleted or replaced at their source.
+
+        Once a day, also from the history of the table.
+        """
         if is_due(self.monitor):
             forget(self.monitor, self._store)
             return
@@ -224,7 +312,7 @@ class Collector:
 
 
 async def collect(monitor: Monitor, stop: asyncio.Event, *, progress: Progress = silent) -> Counts:
-    """Collects until told to stop, or until a replay ends; nobody else may write meanwhile."""
+    """The numbers of a run that collects until `stop` is set or a replay ends. No other process may write meanwhile."""
     with monitor.folder.writer():
         monitor.records.jobs.abandon(ABANDONED)
         source = monitor.source()
@@ -234,7 +322,7 @@ async def collect(monitor: Monitor, stop: asyncio.Event, *, progress: Progress =
 
 
 async def _replayed(monitor: Monitor, source: ByEventTime, stop: asyncio.Event, progress: Progress) -> Counts:
-    """Collects, and notes each window that the replay comes to."""
+    """Collects from a replay, and records each window that it reaches."""
     window: Window | None = None
 
     async def between() -> None:
@@ -247,3 +335,52 @@ async def _replayed(monitor: Monitor, source: ByEventTime, stop: asyncio.Event, 
     if counts.ended:
         note_end(monitor)
     return counts
+
+
+@contextmanager
+def leaving_failure(home: Path, name: str) -> Iterator[None]:
+    """Writes the error that ends the block into the monitor's folder, for people who did not see it end."""
+    file = open_monitor(home, name).failure
+    with suppress(OSError):
+        file.unlink()
+    try:
+        yield
+    except Exception as error:
+        with suppress(OSError):  # the first error is the one to report
+            file.write_text(" ".join((str(error) or type(error).__name__).split())[:_LONGEST] + "\n", encoding="utf-8")
+        raise
+    with suppress(OSError):  # written by a second process that could not start
+        file.unlink()
+
+
+def failure(folder: MonitorFolder) -> str | None:
+    """Why collecting failed. None if it is running, ended well, or never started."""
+    if folder.being_written:
+        return None
+    try:
+        return folder.failure.read_text(encoding="utf-8", errors="replace").strip()
+    except FileNotFoundError:
+        return None
+
+
+def hold_little() -> None:
+    """Makes the C library return freed memory to the system. Call it at the start of a process that runs for months.
+
+    Arrow and the C library keep freed memory, each thread in an arena of its own. Over thousands of commits such a
+    process grows, although it needs no more than before. So Arrow takes its memory from the C library here, all threads
+    share two arenas, and blocks of 256 KiB and more go back at once. Arrow's own allocator kept 25 MB although no array
+    was left (docs/history/benchmarks.md).
+    """
+    setting = getattr(ctypes.CDLL(None), "mallopt", None)
+    if setting is not None:
+        setting(_ARENA_MAX, _ARENAS)
+        setting(_MMAP_THRESHOLD, _LARGE)
+        pa.set_memory_pool(pa.system_memory_pool())
+
+
+def give_back() -> None:
+    """Returns freed memory to the system. Takes a few milliseconds."""
+    pa.default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

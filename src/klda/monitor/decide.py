@@ -1,26 +1,26 @@
-"""Deciding about a proposal, and letting the keywords that follow from it hold."""
+"""Decides about a proposal, and activates the keywords."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from klda.errors import DataError
+from klda.monitor.calendar import collected_until
 from klda.monitor.monitor import Monitor
-from klda.monitor.replay_clock import collected_until
 from klda.monitor.rules import check_rules
 from klda.store import Decision, SavedProposal
 from klda.text.matching import Matcher
 from klda.types import KeywordSet
 
 AUTOMATIC = "automatic approval"
-"""Who decided, where no person did."""
+"""Name in the records for a decision that no person made."""
 
 
 def approve(monitor: Monitor, proposal: str | None = None, *, decided_by: str, note: str = "") -> Decision:
-    """The decision to use the list of a proposal: the one named, or the one that waits."""
+    """The decision to use a proposed list: of the named proposal, or of the waiting one."""
     saved = chosen(monitor, proposal)
     if not saved.proposal.next_keywords.included:
-        raise DataError(f"proposal {saved.id} is an empty list, which would collect nothing; edit it, or reject it")
+        raise DataError(f"proposal {saved.id} is an empty list and would collect nothing; edit it, or reject it")
     check_rules(monitor.settings, saved.proposal.next_keywords)
     monitor.records.proposals.decide(saved.id, "approve", decided_by=decided_by, note=note)
     return activate(monitor, saved.id)
@@ -29,10 +29,10 @@ def approve(monitor: Monitor, proposal: str | None = None, *, decided_by: str, n
 def edit(
     monitor: Monitor, keywords: KeywordSet, proposal: str | None = None, *, decided_by: str, note: str = ""
 ) -> Decision:
-    """The decision to use another list in place of the proposed one."""
+    """The decision to use another list instead of the proposed one."""
     if not keywords.included:
         raise DataError("an empty list would collect nothing; give at least one keyword")
-    Matcher(keywords, adjacent=monitor.settings.adjacent)  # a keyword that can match nothing is refused here
+    Matcher(keywords, adjacent=monitor.settings.adjacent)  # refuses a keyword that can match nothing
     saved = chosen(monitor, proposal)
     known = saved.proposal.next_keywords | saved.proposal.current | saved.proposal.ranked
     wanted = KeywordSet(tuple(known[known.index(k)] if k in known else k for k in keywords))
@@ -42,7 +42,7 @@ def edit(
 
 
 def reject(monitor: Monitor, proposal: str | None = None, *, decided_by: str, note: str = "") -> Decision:
-    """The decision to leave the list as it is."""
+    """The decision to keep the current list."""
     saved = chosen(monitor, proposal)
     decision = monitor.records.proposals.decide(saved.id, "reject", decided_by=decided_by, note=note)
     _expect(monitor, saved, decision.keywords)
@@ -50,7 +50,10 @@ def reject(monitor: Monitor, proposal: str | None = None, *, decided_by: str, no
 
 
 def approve_automatically(monitor: Monitor) -> Decision | None:
-    """Approves the proposal that waits, or what of it is not flagged, where the settings let it; None otherwise."""
+    """The automatic decision on the waiting proposal: all changes that have no flag.
+
+    None if the settings do not allow it.
+    """
     waiting = monitor.records.proposals.waiting()
     if waiting is None or monitor.settings.approval != "auto":
         return None
@@ -60,17 +63,17 @@ def approve_automatically(monitor: Monitor) -> Decision | None:
     if wanted is None or set(wanted) == set(waiting.proposal.current):
         return None
     left_out = waiting.proposal.add - wanted
-    note = f"not added without a person: {', '.join(left_out.texts)}" if left_out else "a keyword is flagged"
+    note = f"left for a person to decide: {', '.join(left_out.texts)}" if left_out else "a keyword is flagged"
     return edit(monitor, wanted, waiting.id, decided_by=AUTOMATIC, note=note)
 
 
 def unflagged(saved: SavedProposal) -> KeywordSet | None:
-    """The list that follows from those changes that no flag is against; None where a flag is about the whole list.
+    """The proposed list without flagged changes. None if a flag is about the whole list.
 
-    A flagged keyword is not added. Where a keyword that stays is flagged, none is added: its posts may have brought
-    the others. What is dropped is dropped.
+    A flagged keyword is not added. If a kept keyword is flagged, nothing is added: its posts may have suggested the
+    others. Drops are made in any case.
     """
-    from klda.monitor.flags import flagged_keywords  # brings what flags are worked out with
+    from klda.monitor.flags import flagged_keywords  # imports scipy
 
     flagged = flagged_keywords(saved.flags)
     if flagged is None:
@@ -82,10 +85,10 @@ def unflagged(saved: SavedProposal) -> KeywordSet | None:
 
 
 def activate(monitor: Monitor, proposal: str) -> Decision:
-    """Makes the keywords of a decided proposal the active ones; done twice, it changes nothing.
+    """The decision of a proposal, after its keywords were made active. A second call changes nothing.
 
-    A running collector follows within seconds. Of a replay, the keywords hold from the start of the proposal's window,
-    or from where it has come since: what was collected before belongs to the list before.
+    A running collector takes the keywords over within seconds. In a replay, they are active from the proposal's window
+    on, or from the time that the replay has reached since. Earlier posts belong to the list before.
     """
     saved = monitor.records.proposals.get(proposal)
     decision = saved.decision
@@ -104,28 +107,28 @@ def activate(monitor: Monitor, proposal: str) -> Decision:
 
 
 def activate_pending(monitor: Monitor) -> Decision | None:
-    """Finishes what a crash interrupted between a decision and its activation; None when there is nothing to do."""
+    """The decision that a crash left without activation, after activating it. None if there is none."""
     decided = [p for p in monitor.records.proposals.newest(10) if p.decision is not None]
     if not decided or decided[0].state == "rejected":
         return None
     newest = decided[0]
     assert newest.decision is not None
-    if set(newest.decision.keywords) == set(monitor.records.keywords.active()):  # in which order does not matter
+    if set(newest.decision.keywords) == set(monitor.records.keywords.active()):  # the order does not matter
         return None
     return activate(monitor, newest.id)
 
 
 def _from(monitor: Monitor, saved: SavedProposal) -> datetime:
-    """From when on the keywords of a proposal hold if they are decided now."""
+    """The time from which the keywords of a proposal are active, if somebody decides now."""
     if not monitor.settings.by_event_time:
         return monitor.clock()
     return max(_next_window(saved), collected_until(monitor) or _next_window(saved))
 
 
 def _expect(monitor: Monitor, saved: SavedProposal, keywords: KeywordSet, at: datetime | None = None) -> None:
-    """Records what each keyword is expected to bring: in the proposal's window, or in the later one that they come to.
+    """Records the expected posts of each keyword, for the proposal's window or for the later one in which they start.
 
-    at: from when on they hold; None where they already do.
+    at: the time from which the keywords are active. None if they already are.
     """
     found = ((k.text, saved.proposal.reason(k)) for k in keywords)
     posts = {text: reason.expected_posts for text, reason in found if reason and reason.expected_posts}
@@ -141,7 +144,7 @@ def _next_window(saved: SavedProposal) -> datetime:
 
 
 def chosen(monitor: Monitor, proposal: str | None) -> SavedProposal:
-    """The proposal named, or the one that waits."""
+    """The named proposal, or the waiting one."""
     if proposal is not None:
         return monitor.records.proposals.get(proposal)
     waiting = monitor.records.proposals.waiting()

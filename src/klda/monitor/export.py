@@ -1,4 +1,4 @@
-"""Posts of a monitor as a file: of one window or of all, collected or sampled."""
+"""Writes the posts of a monitor to a file: of one window or of all, collected or sampled."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def export(
     sample: bool = False,
     others: Mapping[str, Writer] | None = None,
 ) -> int:
-    """How many posts were written, as `.parquet` or `.jsonl`; none is an error, and leaves no file.
+    """The number of posts written to a `.parquet` or `.jsonl` file. Without posts there is an error, and no file.
 
-    `others` write files with further endings.
+    others: writers for further endings.
     """
     posts = monitor.posts().read(window, sample=sample)
     if not len(posts):
@@ -34,10 +34,10 @@ def export(
 
 
 def window_at(monitor: Monitor, day: str) -> Window:
-    """The window that holds a day or a time, as in 2026-01-05 or 2026-01-05T12:00; by the monitor's time zone."""
+    """The window that contains a day or a time, such as 2026-01-05 or 2026-01-05T12:00, in the monitor's time zone."""
     try:
         time = datetime.fromisoformat(day)
     except ValueError as error:
-        raise SettingError(f"{day!r} is no day or time; write it as in 2026-01-05 or 2026-01-05T12:00") from error
+        raise SettingError(f"{day!r} is not a day or time; write 2026-01-05 or 2026-01-05T12:00") from error
     local = time if time.tzinfo else time.replace(tzinfo=ZoneInfo(monitor.settings.zone))
     return monitor.windowing.holding(local.astimezone(UTC))

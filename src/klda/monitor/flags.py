@@ -1,8 +1,8 @@
-"""What stands against approving a proposal without a person: drift away from the subject, and poisoned keywords.
+"""Flags on a proposal, which stop automatic approval: drift from the subject, too many posts, and poisoned keywords.
 
-A keyword is poisoned when few voices make it up: one author, or one text in many copies, holds too large a share of its
-posts. Such a word says what somebody wants to be heard, not what people talk about. Reposts count as the copies they
-are, and keywords that hold already are judged like new ones: an attack may come later.
+A keyword is poisoned if one author, or copies of one text, hold too large a share of its posts. It then shows what
+somebody wants others to hear, not what people talk about. Reposts count as copies. Keywords on the current list are
+judged like new ones, because an attack may come later.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from klda.text.tokens import normalise
 from klda.types import Budget, Keyword, KeywordSet
 
 ALIKE = 0.5
-"""Texts that share this much of their runs of characters (Jaccard) are copies. One word in eight may be another."""
+"""Texts are copies if they share this part of their character runs (Jaccard). One word in eight may then differ."""
 RUN = 5
 CENTRES = 64
-"""Posts with which all are compared: a text in a fifth of the posts is missed once in a million times."""
+"""Posts with which all texts are compared. A text in a fifth of the posts is missed once in a million times."""
 
 _NAMES = re.compile(r"https?://\S+|www\.\S+|@[\w.@-]+")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 def most_copies(texts: Sequence[str], generator: np.random.Generator) -> int:
-    """How many of the texts are copies of the one that has the most, itself included.
+    """The size of the largest group of copies among the texts.
 
     >>> texts = ["Buy REDLUNG drops now!", "buy redlung drops now https://a.example/7 @ann", "the ward has redlung"]
     >>> most_copies(texts, np.random.default_rng(0))
@@ -53,7 +53,7 @@ def most_copies(texts: Sequence[str], generator: np.random.Generator) -> int:
 
 
 def core(text: str) -> str:
-    """What copies of a text have in common; a text of nothing else stays as it is.
+    """The part of a text that its copies share. A text with nothing else is returned unchanged.
 
     >>> core("RT @ann: Red lung is back… 3 WARDS closed https://example.org/9 😷")
     'red lung is back wards closed'
@@ -63,7 +63,7 @@ def core(text: str) -> str:
 
 
 def _runs(texts: Sequence[str]) -> csr_array:
-    """Which runs of characters each text has. # (D, runs)"""
+    """The character runs of each text. # (D, runs)"""
     numbers: dict[str, int] = {}
     rows = [
         [numbers.setdefault(run, len(numbers)) for run in {t[at : at + RUN] for at in range(max(1, len(t) - RUN + 1))}]
@@ -75,25 +75,26 @@ def _runs(texts: Sequence[str]) -> csr_array:
 
 
 SMOOTHING = 100.0
-"""Tokens of background that words are mixed with."""
+"""Background tokens with which words are mixed."""
 MOST_FROM_ONE = 0.2
-"""Share of a keyword's posts that one author, or one text, may hold."""
+"""The largest share of a keyword's posts that one author, or one text, may have."""
 ENOUGH = 30
-"""Posts from which on that share holds: with as many, a voice that has half of it in truth goes over it by chance in
-5 % of the windows at most. Of five posts, two are more than a fifth already: held to it, rare keywords are nearly
-always flagged, and a monitor on a small stream never approves anything by itself (docs/explanation/flags.md)."""
+"""The share above applies from this number of posts on. A voice with half of it in truth then exceeds it by chance
+in 5 % of the windows at most. Of five posts, two are already more than a fifth: rare keywords would nearly always be
+flagged, and a monitor on a small stream would never approve anything automatically (docs/explanation/flags.md).
+"""
 MOST_OF_FEW = 0.5
 FEWEST = 3
-"""With fewer posts, one voice must not hold more than half of them, unless they are one or two posts."""
+"""With fewer posts, one voice may have half of them. One or two posts are never flagged."""
 MOST_COMPARED = 5000
-"""Texts of a keyword that are compared, drawn at random where there are more: a share is then known to about 1 %."""
+"""The most texts of a keyword that are compared, drawn at random. The share is then exact to about 1 %."""
 
 
 _OF_KEYWORD = re.compile(r"(.+): \d+% of its posts are (?:from one author|copies of one text)", re.DOTALL)
 
 
 def flagged_keywords(flags: Iterable[str]) -> frozenset[str] | None:
-    """The keywords that flags are about; None where a flag is about the whole list.
+    """The keywords that the flags name, or None if a flag is about the whole list.
 
     >>> flagged_keywords(["redlung: 64% of its posts are from one author"])
     frozenset({'redlung'})
@@ -107,7 +108,7 @@ def flagged_keywords(flags: Iterable[str]) -> frozenset[str] | None:
 def flags(
     proposal: Proposal, corpus: Corpus, first: KeywordSet, *, max_distance: float, budget: Budget, seed: int = 0
 ) -> tuple[str, ...]:
-    """Reasons, in words, why a proposal must not be approved automatically; none when it may be.
+    """The reasons, in words, why a proposal needs a person. Empty if automatic approval is allowed.
 
     corpus: the windows that the proposal was made from. first: the keywords that people asked for.
     """
@@ -130,10 +131,10 @@ def _drift(corpus: Corpus, keywords: KeywordSet, first: KeywordSet, limit: float
 
 
 def drift(corpus: Corpus, keywords: KeywordSet, first: KeywordSet) -> float:
-    """How far what keywords bring in the last window is from what people first asked for: 0 not at all, 1 wholly.
+    """The distance between the posts of these keywords in the last window and the original subject: 0 to 1.
 
-    What they asked for is half what their first keywords brought at first, half what the same keywords bring now: the
-    world may change its words, the list may not change the subject.
+    Half of the subject is the posts that the first keywords brought at the beginning. The other half is the posts that
+    they bring now. So the world may change its words, but the list may not change the subject.
     """
     matched = corpus.with_candidates(first | keywords)
     background = word_counts(matched) + 1.0
@@ -145,7 +146,7 @@ def drift(corpus: Corpus, keywords: KeywordSet, first: KeywordSet) -> float:
 
 
 def _words(corpus: Corpus, keywords: KeywordSet, background: Floats) -> Floats:
-    """The words of posts that carry any of the keywords. # (V,)"""
+    """The words of posts with any of the keywords. # (V,)"""
     return from_counts(word_counts(corpus.take(corpus.carrying(keywords))), background, SMOOTHING)
 
 
@@ -153,7 +154,7 @@ def _cost(proposal: Proposal, budget: Budget) -> str | None:
     expected = proposal.expected_posts
     if expected is None or budget.max_posts is None or expected.mean <= budget.max_posts:
         return None
-    return f"the list may bring about {expected.mean:,.0f} posts a window, {budget.max_posts:,} are allowed"
+    return f"the list may bring about {expected.mean:,.0f} posts a window; the limit is {budget.max_posts:,}"
 
 
 def _one_author(keyword: Keyword, corpus: Corpus) -> str | None:

@@ -1,4 +1,4 @@
-"""The history of every keyword: when it was active, why it came and went, who decided, what it brought."""
+"""The history of each keyword: when it was active, who added and dropped it, why, and how many posts it brought."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from datetime import datetime
 from typing import Any
 
 from klda.errors import DataError
+from klda.monitor.calendar import horizon
 from klda.monitor.monitor import Monitor
-from klda.monitor.replay_clock import horizon
 from klda.store import KeywordSpan, Outcome
 from klda.types import Estimate
 
 
 @dataclass(frozen=True)
 class ActiveWindow:
-    """A window in which a keyword was active, wholly or in part."""
+    """A window in which a keyword was active, at least for a part."""
 
     start: datetime
     expected: Estimate | None
-    """None where nothing was expected of it: it was on the first list, or no proposal was decided for the window."""
+    """None if nothing was expected: the keyword was on the first list, or no proposal was made for the window."""
     realised: int | None
-    """Posts that it brought so far; None where nothing can have come yet, and of an exclusion."""
+    """The posts that it brought so far, or None if the window has not begun. None for an exclusion too."""
 
 
 @dataclass(frozen=True)
 class KeywordStory:
-    """The stretches of time in which a keyword was active, and what was expected of it against what it brought."""
+    """The times in which a keyword was active, with expected and actual posts."""
 
     keyword: str
     forms: tuple[str, ...]
@@ -42,7 +42,7 @@ class KeywordStory:
         return self.spans[-1].ended is None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; times in ISO 8601."""
+        """Plain data, with times in ISO 8601."""
         spans = [
             {
                 "started": span.started.isoformat(),
@@ -78,7 +78,7 @@ class KeywordStory:
 
 
 def history(monitor: Monitor, keyword: str | None = None) -> list[KeywordStory]:
-    """The story of every keyword that was ever active, or of one, in the order in which they came."""
+    """The history of one keyword, or of all that were ever active, in the order in which they were added."""
     spans: dict[str, list[KeywordSpan]] = {}
     for span in monitor.records.keywords.spans(keyword):
         spans.setdefault(span.keyword.text, []).append(span)
@@ -114,7 +114,7 @@ def history(monitor: Monitor, keyword: str | None = None) -> list[KeywordStory]:
 
 
 def _windows(monitor: Monitor, span: KeywordSpan, until: datetime) -> Iterator[datetime]:
-    """The starts of the windows that a span touches, up to a time."""
+    """Yields the start of each window in a span, up to a time."""
     end = until if span.ended is None else min(span.ended, until)
     window = monitor.windowing.holding(span.started)
     while window.start < end:

@@ -1,6 +1,6 @@
-"""Long work that others can watch and stop: its progress goes into the records as it goes on.
+"""Long work that others can watch and cancel. The database shows its progress.
 
-Whoever works on a job holds a lock of its own, which the kernel takes away when the process dies, however it dies.
+A process that works on a job holds a lock. The kernel releases it when the process dies, for whatever reason.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from klda.store.sql.journal import OPEN
 from klda.types import Progress
 
 GRACE = timedelta(seconds=60)
-"""How long a process may take from being started to holding its lock: where much goes on, what learns loads slowly."""
-_EVERY = 1.0  # seconds between two reports of one stage
-_DIED = "its process ended without a word; start it again"
+"""Time between the start of a process and its lock. On a busy machine, libraries of learning load slowly."""
+_EVERY = 1.0  # seconds between two progress reports of one stage
+_DIED = "its process died; start it again"
 
 
 @contextmanager
 def recorded(
     monitor: Monitor, kind: str, progress: Progress, *, job: str | None = None
 ) -> Iterator[tuple[Progress, dict[str, Any]]]:
-    """A progress callback that also records how far a job is, and a place for its result.
+    """Yields a progress callback that also records the progress, and a dictionary for the result.
 
-    The callback raises `Stopped` when somebody asks the job to stop. job: one that waits in the records; a new one,
-    unless said.
+    The callback raises `Stopped` if somebody cancels the job. job: the id of a waiting job. The default is a new one.
     """
     jobs = monitor.records.jobs
     name, last = job or jobs.add(kind), ("", 0.0)
@@ -45,7 +44,7 @@ def recorded(
         if stage != last[0] or now - last[1] >= _EVERY:
             last = (stage, now)
             if not jobs.report(name, stage, done, total):
-                raise Stopped(f"{kind} of monitor {monitor.name} was stopped; start it again when it is wanted")
+                raise Stopped(f"{kind} of monitor {monitor.name} was cancelled; start it again if you need it")
 
     error: str | None = None
     lock = _lock(monitor, name)
@@ -58,13 +57,13 @@ def recorded(
         error = str(failure) or type(failure).__name__
         raise
     finally:
-        with suppress(KldaError):  # what went wrong first is what to tell
+        with suppress(KldaError):  # the first error is the one to report
             jobs.finish(name, error=error, **result)
         lock.unlink(missing_ok=True)
 
 
 def recent(monitor: Monitor, limit: int = 100) -> list[Job]:
-    """The newest jobs, newest first; those whose process has died are marked as failed."""
+    """The newest jobs, newest first. A job whose process died is marked as failed."""
     jobs = monitor.records.jobs
     lost = [job for job in jobs.newest(limit) if is_lost(monitor, job)]
     for job in lost:
@@ -73,7 +72,7 @@ def recent(monitor: Monitor, limit: int = 100) -> list[Job]:
 
 
 def the_job(monitor: Monitor, name: str) -> Job:
-    """One job; marked as failed when its process has died."""
+    """One job. It is marked as failed if its process died."""
     jobs = monitor.records.jobs
     found = jobs.get(name)
     if not is_lost(monitor, found):
@@ -83,7 +82,7 @@ def the_job(monitor: Monitor, name: str) -> Job:
 
 
 def is_lost(monitor: Monitor, job: Job) -> bool:
-    """Whether nobody works on a job that has not ended."""
+    """Whether a job has not ended although no process works on it."""
     if job.state not in OPEN or monitor.clock() - job.changed < GRACE:
         return False
     if job.kind == "collect":  # it holds the monitor's own lock

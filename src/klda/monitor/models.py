@@ -1,7 +1,7 @@
-"""The models that proposals were made with: kept in the monitor's folder, recorded, and taken up again.
+"""The models behind proposals: saved in the monitor's folder, and continued by the next proposal.
 
-With `training = "continue"` a proposal goes on from the model of the windows before and trains on what is new; with
-`"scratch"` each learns from the whole history. Either way its model is kept, the newest few of them.
+With `training = "continue"`, a proposal continues the model of the windows before, and trains on new posts. With
+`"scratch"`, it learns from the whole history. In both cases the newest few models are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from klda.advice.advise import KLDAPolicy
 from klda.advice.prediction import STEP, one_thread, trained_somehow
 from klda.errors import FormatError
-from klda.monitor.model_files import drop_models
+from klda.monitor.forget import drop_models
 from klda.monitor.monitor import Monitor
 from klda.store.delta.rows import window_name
 from klda.store.sql.sql_tables import new_id
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from klda.model.klda import KLDA
 
 OUTGROWN = 2
-"""A model that goes on learns new words and forgets none; with so many times `n_words`, it starts anew."""
+"""A continued model learns new words and forgets none. With this many times `n_words`, it starts again."""
 _SHAPING = ("n_topics", "iterations", "n_words")
-"""Settings of the policy that shape a model: with others, it cannot go on."""
+"""Settings that shape a model. If one of them changes, the model cannot be continued."""
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """A model to go on from, the last window that it has seen, and its id."""
+    """A model to continue, its last window, and its id."""
 
     model: KLDA
     window: datetime
@@ -43,7 +43,7 @@ class Earlier:
 
 @dataclass
 class RecordedKLDA(KLDAPolicy):
-    """The policy `klda`, which goes on from an earlier model where there is one, and keeps what it trained."""
+    """The policy `klda`, which can continue an earlier model, and keeps the model that it trained."""
 
     earlier: Earlier | None = None
     trained: KLDA | None = field(default=None, init=False)
@@ -69,7 +69,7 @@ class RecordedKLDA(KLDAPolicy):
         return self.trained
 
     def _news(self, history: Corpus) -> Corpus | None:
-        """The windows that the earlier model has not seen; None where it cannot go on with them."""
+        """The windows that the earlier model has not seen. None if it cannot continue with them."""
         if self.earlier is None or len(self.earlier.model.vocabulary_) > OUTGROWN * self.n_words:
             return None
         seen = sum(window.start <= self.earlier.window for window in history.windows)
@@ -77,7 +77,7 @@ class RecordedKLDA(KLDAPolicy):
         return news if 0 < seen < history.n_windows and len(news) else None
 
     def _words(self, news: Corpus, known: Vocabulary) -> Vocabulary:
-        """What is known, and behind it the frequent words of the news."""
+        """The known words, followed by the frequent words of the new windows."""
         found = most_frequent_vocabulary(news, self.n_words)
         forms = zip(found.words[1:], found.forms[1:], found.form_counts[1:], strict=True)
         return known.extend({w: dict(zip(f, n, strict=True)) for w, f, n in forms if w not in known})
@@ -88,10 +88,10 @@ class RecordedKLDA(KLDAPolicy):
 
 
 def earlier_model(monitor: Monitor, window: Window, shape: dict[str, Any]) -> Earlier | None:
-    """The newest model from before a window that can go on, where the settings say so."""
+    """The newest earlier model that can be continued. None if there is none, or if the settings say otherwise."""
     if monitor.settings.training != "continue":
         return None
-    from klda.model.klda import KLDA  # brings torch
+    from klda.model.klda import KLDA  # imports torch
 
     for found in monitor.records.journal.models():
         if found.window_start < window.start and found.facts.get("shape") == shape:
@@ -103,7 +103,7 @@ def earlier_model(monitor: Monitor, window: Window, shape: dict[str, Any]) -> Ea
 
 
 def keep_model(monitor: Monitor, window: Window, policy: RecordedKLDA) -> str | None:
-    """The id under which the model that the policy trained is kept; None where it trained none."""
+    """The id of the saved model, or None if the policy trained none."""
     if policy.trained is None:
         return None
     journal, model = monitor.records.journal, policy.trained

@@ -1,4 +1,4 @@
-"""A monitor that is open: its settings, its posts and its records."""
+"""An open monitor: its settings, posts and records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from klda.errors import SettingError
-from klda.monitor.settings import MonitorSettings, from_environment, resolved
+from klda.monitor.monitor_settings import MonitorSettings, from_environment, resolved
 from klda.posts.schema import PostTable
 from klda.store import MonitorFolder, PostStore, Records, open_monitor
 from klda.store.sql.records import now
@@ -19,12 +19,12 @@ from klda.text.windows import Windowing
 from klda.types import KeywordSet, Window
 
 MADE = "create"
-"""The entry of the audit log that says with which settings a monitor was made."""
+"""Action in the audit log that holds the settings with which a monitor was made."""
 
 
 @dataclass(frozen=True)
 class Monitor:
-    """What every use case works on."""
+    """The monitor that all functions of this package work on."""
 
     folder: MonitorFolder
     settings: MonitorSettings
@@ -38,11 +38,11 @@ class Monitor:
 
     @property
     def windowing(self) -> Windowing:
-        """How time is cut."""
+        """How time is divided into windows."""
         return self.settings.windowing()
 
     def posts(self) -> PostStore:
-        """The posts, opened anew: threads that read and write at once need one each."""
+        """The posts, in a new connection. Threads that read and write at once need one each."""
         storage = self.settings.storage
         return self.folder.posts(
             self.windowing,
@@ -52,7 +52,7 @@ class Monitor:
         )
 
     def source(self) -> Source:
-        """The source, not yet connected; a file that was handed in brings nothing more once all of it is stored."""
+        """The source, not yet connected. An uploaded file brings nothing once all its posts are stored."""
         table, upload = self.settings.source_table(self.name), self.folder.upload
         if table.get("posts") == str(upload.absolute()) and not upload.exists():
             return Replay(PostTable.of(()))
@@ -63,7 +63,7 @@ class Monitor:
         return self.records.keywords.spans()[0].started
 
     def active_in(self, window: Window) -> KeywordSet:
-        """The keywords with which a window ended."""
+        """The keywords that were active at the end of a window."""
         spans = self.records.keywords.spans()
         inside = (s.keyword for s in spans if s.started < window.end and (s.ended is None or s.ended >= window.end))
         return KeywordSet(tuple(inside))
@@ -71,14 +71,14 @@ class Monitor:
 
 @contextmanager
 def opened(home: Path | str, name: str, *, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
-    """The monitor of this name, for as long as the block lasts."""
+    """The monitor of this name, open during the block."""
     with opened_in(open_monitor(Path(home), name), clock) as monitor:
         yield monitor
 
 
 @contextmanager
 def opened_in(folder: MonitorFolder, clock: Callable[[], datetime] = now) -> Iterator[Monitor]:
-    """The monitor in a folder, for as long as the block lasts; SettingError where a setting that lasts was changed."""
+    """The monitor in a folder, open during the block. SettingError if a permanent setting was changed."""
     with with_records(folder, MonitorSettings.load(folder.settings), clock) as monitor:
         _check_lasting(monitor)
         yield monitor
@@ -88,7 +88,7 @@ def opened_in(folder: MonitorFolder, clock: Callable[[], datetime] = now) -> Ite
 def with_records(
     folder: MonitorFolder, settings: MonitorSettings, clock: Callable[[], datetime] = now
 ) -> Iterator[Monitor]:
-    """A monitor with these settings, for as long as the block lasts; for whoever makes it."""
+    """A monitor with these settings, open during the block, without a check of permanent settings."""
     address = settings.storage.database
     records = folder.records(None if address is None else from_environment(address), clock=clock)
     try:
@@ -98,12 +98,12 @@ def with_records(
 
 
 def _check_lasting(monitor: Monitor) -> None:
-    """Refuses settings by which what is stored would mean something else than when it came."""
+    """Refuses a changed setting that would give stored posts another meaning."""
     made = monitor.records.journal.entries(1, action=MADE)
     for name, value in monitor.settings.lasting().items():
         before = made[0].detail.get(name, value) if made else value
         if before != value:
             raise SettingError(
-                f"{monitor.folder.settings}: {name} was {before!r} when the monitor was made, and what it has stored "
-                f"goes by that (given: {value!r}); put {before!r} back, or make another monitor"
+                f"{monitor.folder.settings}: {name} was {before!r} when the monitor was made, and stored posts depend "
+                f"on it (given: {value!r}); set it back to {before!r}, or make another monitor"
             )

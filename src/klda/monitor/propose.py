@@ -1,38 +1,44 @@
-"""Proposing: learn from the windows that have closed, and say which keywords to use in the next one, and why."""
+"""Makes a proposal: learns from the closed windows, and says which keywords to use in the next one, and why."""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
+from klda.advice.evidence import columns_of
+from klda.advice.explanation import Reason
 from klda.advice.policy import Policy
+from klda.advice.proposal import Proposal
+from klda.advice.reasons import posts_in_words
+from klda.advice.volume import Seen, weights
 from klda.errors import DataError, SettingError
-from klda.monitor.choices import choices_of, save_choices
-from klda.monitor.close import close, closed
-from klda.monitor.examples import check_examples
+from klda.monitor.calendar import close, closed
 from klda.monitor.flags import flags
-from klda.monitor.forecast import with_forecast
+from klda.monitor.forget import check_examples
 from klda.monitor.jobs import recorded
 from klda.monitor.models import RecordedKLDA, earlier_model, keep_model
 from klda.monitor.monitor import Monitor
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.rules import check_rules
-from klda.monitor.settings import MonitorSettings
-from klda.monitor.training_data import learning
+from klda.monitor.saved_choices import choices_of, save_choices
+from klda.monitor.training_data import Learning, learning
 from klda.policies.recommend import recommend
 from klda.policies.registry import policy as policy_named
 from klda.store import SavedProposal
 from klda.text.vocabulary import Vocabulary
-from klda.types import KeywordSet, Progress, Window, silent
+from klda.types import Estimate, KeywordSet, Progress, Window, silent
 
 
 def propose(
     monitor: Monitor, window: Window | None = None, *, progress: Progress = silent, job: str | None = None
 ) -> SavedProposal:
-    """The proposal for the window after this one (the last that has ended, unless said); it waits for a decision.
+    """The proposal for the window after this one. The default is the last window that has ended.
 
-    Windows that have ended are closed first, unless one is named.
+    Windows that have ended are closed first, unless a window is given. The proposal then waits for a decision.
 
-    job: the job that this is, where it has been recorded already.
+    job: the id of this job, if it is already recorded.
     """
     with recorded(monitor, "propose", progress, job=job) as (report, result):
         made = propose_within(monitor, window, report)
@@ -41,7 +47,7 @@ def propose(
 
 
 def propose_within(monitor: Monitor, window: Window | None, progress: Progress) -> SavedProposal:
-    """The same as part of other work."""
+    """The same, as a part of another job."""
     return _propose(monitor, window or _last_ended(monitor), progress)
 
 
@@ -78,7 +84,7 @@ def _propose(monitor: Monitor, last: Window, progress: Progress) -> SavedProposa
 
 
 def _policy(monitor: Monitor, last: Window) -> Policy:
-    """The policy of the settings; what all monitors have is passed on to those policies that have a use for it."""
+    """The policy of the settings. Common settings are passed on to policies that take them."""
     settings = monitor.settings
     common = {
         "novelty": settings.novelty,
@@ -97,7 +103,7 @@ def _policy(monitor: Monitor, last: Window) -> Policy:
 
 
 def _not_for_its_platform(settings: MonitorSettings, keywords: KeywordSet) -> tuple[str, ...]:
-    """Why the platform could not take a list, as a flag; none where it can, and of an empty list, which has its own."""
+    """A flag if the platform could not take a list. An empty list has a flag of its own."""
     try:
         if keywords.included:
             check_rules(settings, keywords)
@@ -107,7 +113,7 @@ def _not_for_its_platform(settings: MonitorSettings, keywords: KeywordSet) -> tu
 
 
 def _vocabulary(policy: Policy) -> Vocabulary | None:
-    """The words of the model that a policy goes on from."""
+    """The words of the model that the policy continues."""
     earlier = policy.earlier if isinstance(policy, RecordedKLDA) else None
     return earlier.model.vocabulary_ if earlier else None
 
@@ -118,3 +124,29 @@ def _last_ended(monitor: Monitor) -> Window:
     if not windows:
         raise DataError(f"monitor {monitor.name}: no window has closed yet; collect, and wait until one ends")
     return windows[-1]
+
+
+def with_forecast(proposal: Proposal, learning: Learning) -> Proposal:
+    """The proposal with the expected posts of each keyword, and of the next list as a whole.
+
+    Collected posts show a new keyword only beside an old one. The unfiltered sample shows it alone too. The policy
+    `klda` counts this way itself, so its proposals are returned unchanged. So are all proposals without a sample.
+    """
+    if learning.sample is None or not proposal.reasons or proposal.choices is not None:
+        return proposal
+    keywords = proposal.next_keywords | proposal.current | (reason.keyword for reason in proposal.reasons)
+    for active in learning.corpus.history:
+        keywords = keywords | active.included
+    corpus = learning.corpus.with_candidates(keywords)
+    current = columns_of(keywords, proposal.current)
+    seen = Seen.of(corpus, weights(corpus, current, learning.share or 1.0))
+    each, length = seen.forecast(len(keywords)), corpus.windows[-1].length
+    now = seen.expected(current)
+    then = seen.expected(columns_of(keywords, proposal.next_keywords)) if proposal.next_keywords else None
+    reasons = tuple(_said(reason, each.at(keywords.index(reason.keyword)), length) for reason in proposal.reasons)
+    return replace(proposal, reasons=reasons, expected_posts=then, posts_now=now, at_least=False)
+
+
+def _said(reason: Reason, posts: Estimate, length: timedelta) -> Reason:
+    """The reason with another number of expected posts, in its words too."""
+    return replace(reason, expected_posts=posts, volume=posts_in_words(posts, length))

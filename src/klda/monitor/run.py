@@ -1,7 +1,7 @@
-"""The loop: collect, close windows as they end, propose, wait for approval or give it, let the filter follow.
+"""Runs a monitor: collects, closes windows, proposes, approves or waits, and updates the filter.
 
-A live stream goes on being collected while a proposal is made, and its windows end by the clock. A replay stands still
-meanwhile, and its windows end by the times of its posts; where a person has to approve, it waits for them.
+A live stream is collected while a proposal is made, and its windows end by the clock. A replay pauses meanwhile, and
+its windows end by the times of its posts. If a person has to approve, the replay waits.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from klda.errors import KldaError, Stopped, StoreError
-from klda.monitor.close import close, closed
+from klda.monitor.calendar import ByEventTime, close, closed, note_end, note_reached
 from klda.monitor.collect import ABANDONED, Collector, Counts
 from klda.monitor.decide import activate_pending, approve_automatically
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
-from klda.monitor.replay_clock import ByEventTime, note_end, note_reached
-from klda.monitor.topics import learn_topics
+from klda.monitor.window_topics import learn_topics
 from klda.types import KeywordSet, Progress, Window, silent
 
 CHECK = 1.0
-"""Seconds between two looks whether a person has decided."""
+"""Seconds between two checks for a decision."""
 AGAIN = timedelta(hours=1)
-"""How long after it failed a turn is taken again beside a live stream: it may be a lot of work, and fail again."""
+"""A failed turn of a live stream is repeated after this time. It may be much work, and fail again."""
 
 Tell = Callable[[str], None]
 
@@ -32,7 +31,7 @@ Tell = Callable[[str], None]
 async def run(
     monitor: Monitor, stop: asyncio.Event, *, progress: Progress = silent, tell: Tell = lambda _: None
 ) -> Counts:
-    """Runs a monitor until told to stop, or until a replay ends; nobody else may write meanwhile."""
+    """The numbers of a run until `stop` is set or a replay ends. No other process may write meanwhile."""
     with monitor.folder.writer():
         monitor.records.jobs.abandon(ABANDONED)
         activate_pending(monitor)
@@ -65,7 +64,7 @@ async def _replayed(
 
     counts = await collector.run(stop, between)
     if counts.ended:
-        await turn_to(monitor.clock())  # nothing more will come: what is over by the calendar is over
+        await turn_to(monitor.clock())  # nothing more will come, so the clock says which windows are over
         note_end(monitor)
     return counts
 
@@ -75,14 +74,14 @@ async def _live(monitor: Monitor, collector: Collector, stop: asyncio.Event, pro
     due: datetime | None = None
 
     async def beside(now: datetime, end: datetime) -> None:
-        """`_turn`; collecting goes on, whatever happens to it: memory may have run out, or the database been away."""
+        """`_turn`. If it fails, collecting continues: memory may have run out, or the database be unreachable."""
         nonlocal due
         try:
             await _turn(monitor, now, stop, progress, tell)
         except Exception as error:
             due, reason = min(end, monitor.clock() + AGAIN), str(error) or type(error).__name__
-            tell(f"no proposal, tried again at {due:%Y-%m-%d %H:%M}: {reason}")
-            with suppress(KldaError):  # it may be the journal that is away
+            tell(f"no proposal; the next attempt is at {due:%Y-%m-%d %H:%M}: {reason}")
+            with suppress(KldaError):  # the database itself may be unreachable
                 await asyncio.to_thread(monitor.records.journal.note, "klda", "turn failed", reason=reason)
 
     async def between() -> None:
@@ -105,7 +104,7 @@ async def _live(monitor: Monitor, collector: Collector, stop: asyncio.Event, pro
 
 
 async def _turn(monitor: Monitor, time: datetime, stop: asyncio.Event, progress: Progress, tell: Tell) -> None:
-    """`turn`, beside the loop; a request to stop ends it at its next sign of progress."""
+    """`turn` in a thread. A request to stop ends it at its next progress report."""
 
     def watched(stage: str, done: int, total: int | None = None, **facts: float) -> None:
         if stop.is_set():
@@ -115,25 +114,25 @@ async def _turn(monitor: Monitor, time: datetime, stop: asyncio.Event, progress:
     try:
         await asyncio.to_thread(turn, monitor, time, progress=watched, tell=tell)
     except Stopped:
-        tell("stopped before the proposal was made; it is made when the monitor runs again")
+        tell("stopped before the proposal was made; the next run makes it")
 
 
 def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell: Tell = lambda _: None) -> None:
-    """Closes what has ended by a time, proposes from the last window, and approves where that is automatic."""
+    """Closes the windows that ended before a time, proposes from the last one, and approves if that is automatic."""
     for window in close(monitor, time):
         tell(f"window {window} closed")
         _topics(monitor, window, progress)
     windows = closed(monitor)
     if not windows or _proposed(monitor, windows[-1]):
         return
-    if len(windows) == 1:  # as it is with every monitor at first: nothing failed
-        tell("no proposal yet: the first comes when a second window has closed")
+    if len(windows) == 1:  # every monitor begins like this: nothing failed
+        tell("no proposal yet: the first one needs two closed windows")
         return
     try:
         made = propose(monitor, windows[-1], progress=progress)
     except (StoreError, Stopped):
         raise
-    except KldaError as error:  # collecting goes on, whatever stands against a proposal
+    except KldaError as error:  # collecting continues without a proposal
         monitor.records.journal.note("klda", "no proposal", str(windows[-1]), reason=str(error))
         tell(f"no proposal: {error}")
         return
@@ -144,27 +143,27 @@ def turn(monitor: Monitor, time: datetime, *, progress: Progress = silent, tell:
     if decision is None:
         tell_waiting(monitor, tell)
     elif decision.verdict == "edit":
-        tell(f"approved automatically as far as nothing is flagged; {decision.note}")
+        tell(f"approved automatically, except what is flagged; {decision.note}")
     else:
         tell("approved automatically")
 
 
 def tell_waiting(monitor: Monitor, tell: Tell) -> None:
-    """Says that a proposal waits for a person, and what to type; nothing where none waits."""
+    """Tells that a proposal waits for a person, and which commands to type. Tells nothing if none waits."""
     waiting = monitor.records.proposals.waiting_id()
     if waiting is None:
         return
     name, flags = waiting
     why = "is flagged and waits" if flags else "waits"
     stands = monitor.settings.by_event_time and monitor.settings.approval == "manual"
-    meanwhile = "The replay stands still until then." if stands else "Collecting goes on with the current keywords."
+    meanwhile = "The replay waits until then." if stands else "Collecting continues with the current keywords."
     tell(f"Proposal {name} {why} for your approval. {meanwhile}")
     tell(f"  to see it:     klda monitor show {monitor.name}")
     tell(f"  to approve it: klda monitor approve {monitor.name} {name}")
 
 
 def _topics(monitor: Monitor, window: Window, progress: Progress) -> None:
-    """Works out what a window was about, for the pages; where that cannot be said, nothing else waits for it."""
+    """Learns the topics of a window, for the pages. The loop continues if that fails."""
     try:
         learn_topics(monitor, window, progress=progress)
     except (StoreError, Stopped):
@@ -174,13 +173,13 @@ def _topics(monitor: Monitor, window: Window, progress: Progress) -> None:
 
 
 def _proposed(monitor: Monitor, window: Window) -> bool:
-    """Whether a proposal from this window has been made."""
+    """Whether a proposal from this window was made."""
     wanted = window.end.isoformat()
     return any(saved.proposal.window == wanted for saved in monitor.records.proposals.newest(10))
 
 
 def _waits(monitor: Monitor) -> bool:
-    """Whether a person has to decide before a replay goes on."""
+    """Whether a person has to decide before a replay continues."""
     return monitor.settings.approval == "manual" and monitor.records.proposals.waiting() is not None
 
 

@@ -1,7 +1,7 @@
-"""What a proposal learns from: the stored windows as a corpus, with the unfiltered sample among and beside them.
+"""The posts that a proposal learns from: stored windows as a corpus, with the unfiltered sample.
 
-The sample shows what the filter misses. Its posts that no keyword caught join the corpus, each standing for as many of
-its kind as the sample leaves out; and on its own it is a place to look for candidates.
+The sample shows posts that the filter misses. Sampled posts without a keyword join the corpus, and each counts for as
+many as the sample leaves out. The sample alone is also a source of candidates.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from klda.text.vocabulary import Vocabulary
 from klda.types import KeywordSet, Progress, Window, silent
 
 FEWEST_SAMPLED = 50
-"""Posts of a window's sample that it takes to look for candidates there."""
+"""Sampled posts that a window needs before candidates are looked for there."""
 
 
 @dataclass(frozen=True)
 class Learning:
-    """A corpus of past windows, and the sample on its own where there is enough of it."""
+    """A corpus of past windows, and the sample alone if it is large enough."""
 
     corpus: Corpus
     sample: Corpus | None
     n_collected: int
-    """Rows of the corpus's posts that the filter collected; those behind are from the sample alone."""
+    """Number of rows that the filter collected. The rows after them are from the sample only."""
     share: float
-    """Share of all posts that the sample holds."""
+    """The sample's share of all posts."""
 
 
 def learning(
     monitor: Monitor, window: Window, *, vocabulary: Vocabulary | None = None, progress: Progress = silent
 ) -> Learning:
-    """What is known at the end of a window, from as many windows as the settings say.
+    """The posts known at the end of a window, from as many windows as the settings say.
 
-    vocabulary: words that keep their numbers, for a model that goes on.
+    vocabulary: words that keep their numbers, for a model that is continued.
     """
     settings, store = monitor.settings, monitor.posts()
     windows = _windows(monitor, window)
     collected, sampled = store.read(windows), store.read(windows, sample=True)
     if not len(store.read(window)):
-        raise DataError(f"no post of the window {window} was collected; nothing can be proposed from it")
+        raise DataError(f"window {window} has no posts; nothing can be proposed from it")
     current = monitor.active_in(window)
     both = Both(collected, sampled)
     corpus = Corpus.from_posts(
@@ -68,7 +68,7 @@ def learning(
 
 
 def _windows(monitor: Monitor, last: Window) -> list[Window]:
-    """The last so many windows up to this one, none from before the monitor began."""
+    """The last windows up to this one, none from before the monitor began."""
     windows = [last]
     while len(windows) < monitor.settings.history and windows[0].start > monitor.began():
         windows.insert(0, monitor.windowing.holding(windows[0].start - timedelta(microseconds=1)))
@@ -76,7 +76,7 @@ def _windows(monitor: Monitor, last: Window) -> list[Window]:
 
 
 class Both:
-    """Collected posts, and then those of the sample that were not collected."""
+    """Collected posts, followed by sampled posts that were not collected."""
 
     def __init__(self, collected: StoredPosts, sample: StoredPosts) -> None:
         self._collected, self._sample = collected, sample
@@ -99,7 +99,7 @@ class Both:
 def _sample(
     monitor: Monitor, store: PostStore, window: Window, windows: list[Window], current: KeywordSet
 ) -> Corpus | None:
-    """The sample of these windows, every post a document; None where the last window has too little of it."""
+    """The sample of these windows, with every post as a document. None if the last window has too few."""
     if len(store.read(window, sample=True)) < FEWEST_SAMPLED:
         return None
     posts = store.read(windows, sample=True)

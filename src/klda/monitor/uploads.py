@@ -1,6 +1,7 @@
-"""Files of posts that people hand in: kept in a private folder until a monitor is made of them, looked at first.
+"""Files of posts that people upload. They are checked, previewed, and kept in a private folder until a monitor is made.
 
-Nothing of a request becomes a path: an upload is named by a number that we drew, its file is always `posts`.
+No part of a request becomes a path. We draw the id of an upload at random, and its file is always called `posts`. A
+compressed file may unpack to a limited size only, because more could fill memory and disk.
 """
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from klda.errors import DataError, InputError, MissingExtraError, SettingError
-from klda.monitor.unpacking import check_size
+from klda.posts.columnar import TABLE_ROWS
+from klda.posts.files import CHUNK, opened, unpacked
+from klda.posts.formats.generic import resolve
+from klda.posts.input_types import FileType, file_type
 from klda.posts.reader import read_posts
 from klda.posts.schema import PostTable, from_batch
 from klda.text.languages import other_language
@@ -32,13 +37,24 @@ from klda.text.text_settings import TextSettings
 from klda.types import KeywordSet, Progress, silent
 
 MOST_WAITING = 40
-"""Uploads that may wait at once, or anybody could fill the disk."""
+"""Uploads that may wait at once. Without a limit, anybody could fill the disk."""
 KEPT = timedelta(hours=24)
-"""How long an upload waits for a monitor to be made of it."""
+"""Time that an upload waits for its monitor."""
+MOST_UNPACKED = 8_000_000_000
+"""Bytes that a compressed file may unpack to."""
+MOST_TIMES = 200
+"""How many times its own size it may unpack to. Text usually packs to a tenth."""
+MOST_ROWS = 20_000_000
+"""Rows of a Parquet file. A few bytes can stand for any number of them."""
+MOST_VALUES = 5 * MOST_ROWS
+"""Values of a column. A column of lists has more values than rows."""
+MOST_AT_ONCE = 1_000_000_000
+"""Bytes of rows that are read at once."""
 SHOWN_POSTS = 5
 SUGGESTED = 24
 _LOOKED_AT = 5_000  # posts that suggestions come from
-_USUAL, _GUESSED_BY = "en", 300  # the language unless posts, so many of them, look to be in another
+_USUAL, _GUESSED_BY = "en", 300  # the default language, and the number of posts from which another one is guessed
+_BUFFER = 1 << 20
 _ID = re.compile(r"[0-9a-f]{32}")
 _COMMANDS = re.compile(r", or [^,(]*\(--map[^)]*\)|\s*\((?:--|in Python)[^)]*\)")
 _MOST_TEXT = 600
@@ -46,7 +62,7 @@ _MOST_TEXT = 600
 
 @dataclass(frozen=True)
 class Preview:
-    """What is in an upload."""
+    """The content of an upload."""
 
     id: str
     size: int
@@ -65,9 +81,9 @@ class Preview:
     first: tuple[dict[str, str | None], ...]
     """The first posts: id, time, author, text."""
     language: str
-    """That most posts look to be in; English where that cannot be told."""
+    """Language of most posts, or English if that is unclear."""
     suggestions: tuple[str, ...]
-    """Words that many posts share, as keywords to start from."""
+    """Frequent words, as keywords to start with."""
     timezone: str | None = None
     """The zone of times without a zone, as given with the file."""
     date_format: str | None = None
@@ -75,7 +91,7 @@ class Preview:
 
     @property
     def reading(self) -> dict[str, str]:
-        """The options with which the file is read, as `read_posts` and the source `replay` take them."""
+        """The options with which the file is read, for `read_posts` and the source `replay`."""
         given = {"timezone": self.timezone, "date_format": self.date_format}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -95,10 +111,10 @@ class Preview:
 
 
 async def receive(home: Path, chunks: AsyncIterable[bytes], limit: int) -> str:
-    """The id of an upload, once all its bytes are on the disk; InputError where they are more than `limit`."""
+    """The id of an upload, once all its bytes are on disk. InputError if there are more than `limit`."""
     sweep(home)
     if sum(1 for _ in _folder(home).glob("*")) >= MOST_WAITING:
-        raise InputError(f"{MOST_WAITING} files wait for a monitor already; make some, or delete what nobody wants")
+        raise InputError(f"{MOST_WAITING} uploads already wait for a monitor; make monitors of them, or delete some")
     name = secrets.token_hex(16)
     folder = _folder(home) / name
     folder.mkdir(parents=True, mode=0o700)
@@ -109,7 +125,7 @@ async def receive(home: Path, chunks: AsyncIterable[bytes], limit: int) -> str:
                 size += len(chunk)
                 if size > limit:
                     raise InputError(
-                        f"the file is larger than {limit:,} bytes; cut it, or read it with `klda recommend`"
+                        f"the file is larger than {limit:,} bytes; split it, or read it with `klda recommend`"
                     )
                 file.write(chunk)
         if not size:
@@ -128,9 +144,9 @@ def preview(
     date_format: str | None = None,
     progress: Progress = silent,
 ) -> Preview:
-    """What is in an upload; it is read once and remembered. InputError where no posts can be found in it.
+    """The content of an upload. It is read once and remembered. InputError if it has no posts.
 
-    timezone, date_format: how to read its times, as in `read_posts`; only the first call reads the file.
+    timezone, date_format: how to read its times, as in `read_posts`. Only the first call reads the file.
     """
     path = file_of(home, upload)
     known = path.with_name("preview.json")
@@ -149,12 +165,12 @@ def preview(
 
 
 def file_of(home: Path, upload: str) -> Path:
-    """Where the bytes of an upload lie."""
+    """The path of an uploaded file."""
     if not _ID.fullmatch(upload):
         raise InputError("there is no such upload; send the file again")
     path = _folder(home) / upload / "posts"
     if not path.is_file() or _is_old(path.parent, KEPT):
-        raise InputError("the upload is gone: it waits for a day at most; send the file again")
+        raise InputError("the upload is gone: uploads are kept for a day; send the file again")
     return path
 
 
@@ -164,7 +180,7 @@ def discard(home: Path, upload: str) -> None:
 
 
 def sweep(home: Path, kept: timedelta = KEPT) -> int:
-    """Deletes uploads that nobody made a monitor of for too long; how many."""
+    """The number of uploads that were deleted because nobody made a monitor in time."""
     gone = 0
     for folder in _folder(home).glob("*"):
         if _ID.fullmatch(folder.name) and _is_old(folder, kept):
@@ -221,12 +237,12 @@ def _read(path: Path, upload: str, timezone: str | None, date_format: str | None
 
 
 def _for_people(message: str, path: Path) -> str:
-    """A message without our name for the file, and without options of the command line and of Python."""
+    """A message without our path of the file, and without options of the command line and of Python."""
     return _COMMANDS.sub("", message.replace(str(path), "the file")).replace("--date-format", "the date format")
 
 
 def _suggested(posts: PostTable, language: str) -> tuple[str, ...]:
-    """Nouns and hashtags that many posts share; words that any subject uses are left out."""
+    """Frequent nouns and hashtags, without words that are common in any subject."""
     from klda.baselines.nouns import LONGEST, frequent_nouns
     from klda.text.corpus import Corpus
     from klda.text.documents import merged
@@ -253,4 +269,66 @@ def _folder(home: Path) -> Path:
 
 def _from_dict(plain: dict[str, Any]) -> Preview:
     lists = {name: tuple(plain[name]) for name in ("examples", "first", "suggestions")}
-    return Preview(**({"language": _USUAL} | plain | lists))  # older versions did not look for the language
+    return Preview(**({"language": _USUAL} | plain | lists))  # older versions did not guess the language
+
+
+def check_size(path: Path, most: int = MOST_UNPACKED, times: int = MOST_TIMES) -> None:
+    """Refuses a file that unpacks to too much. It stops unpacking as soon as that is clear."""
+    size, seen = path.stat().st_size, 0
+    limit = min(most, max(times * size, 1_000_000))
+    with opened(path) as stream:
+        if stream.packed:
+            try:
+                while piece := stream.read(CHUNK):
+                    seen += len(piece)
+                    if seen > limit:
+                        raise InputError(f"the file unpacks to more than {limit:,} bytes; unpack it and send a part")
+            except OSError:
+                return  # damaged: the reader reports it
+    if file_type(path) is FileType.PARQUET:
+        with unpacked(path) as plain:
+            _check_parquet(plain, limit)
+
+
+def _check_parquet(path: Path, limit: int) -> None:
+    try:
+        facts = pq.read_metadata(path)
+        fits = _claims_to_fit(facts, limit) and _fits(path, facts, limit)
+    except (pa.ArrowException, OSError, ValueError):
+        return  # damaged: the reader reports it
+    if not fits:
+        raise InputError(f"the {facts.num_rows:,} rows of the file unpack to too much; send a part of it")
+
+
+def _claims_to_fit(facts: pq.FileMetaData, limit: int) -> bool:
+    """Whether the file is small enough by its own metadata. Values of a fixed length count as often as they occur."""
+    groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
+    fixed = sum(max(facts.schema.column(i).length, 0) for i in range(len(facts.schema)))
+    values = (sum(group.column(i).num_values for group in groups) for i in range(facts.num_columns))
+    size = fixed * facts.num_rows + sum(group.total_byte_size for group in groups)
+    return facts.num_rows <= MOST_ROWS and max(values, default=0) <= MOST_VALUES and size <= limit
+
+
+def _fits(path: Path, facts: pq.FileMetaData, limit: int) -> bool:
+    """Whether the columns of posts fit if every row holds its own text. The file may store a text once for all rows."""
+    wanted = [name for name in resolve(tuple(facts.schema.to_arrow_schema().names), ()) if name is not None]
+    leaves = [facts.schema.column(i) for i in range(len(facts.schema))]
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    total = 0
+    with pq.ParquetFile(path, read_dictionary=texts, buffer_size=_BUFFER) as file:
+        for batch in file.iter_batches(batch_size=TABLE_ROWS, columns=wanted):
+            size = sum(map(_size, batch.columns))
+            total += size
+            if total > limit or size > MOST_AT_ONCE:
+                return False
+    return True
+
+
+def _size(column: pa.Array) -> int:
+    """Bytes of a column without a dictionary."""
+    while pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        column = column.flatten()
+    if not isinstance(column, pa.DictionaryArray):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary).cast(pa.int64())
+    return int(pc.sum(lengths.take(column.indices)).as_py() or 0)

@@ -142,7 +142,7 @@ def _recommend(
     progress: Progress,
     settings: dict[str, Any],
 ) -> Proposal:
-    """The same, with somebody who is told how far it is."""
+    """The same, with a callback for progress."""
     if model is not None:
         if candidates is not None:
             raise SettingError("a model has candidates of its own; give either candidates or a model")

@@ -1,9 +1,8 @@
-"""A simulated firehose with known truth, of any size: for demonstrations, tests and benchmarks of scale."""
+"""A simulated stream of posts with known truth, of any size: for demonstrations, tests and benchmarks."""
 
 from __future__ import annotations
 
-from klda.simulation.cast import SimulatedSubject, Thread
-from klda.simulation.world import Emerging, World
-from klda.simulation.write_files import write
+from klda.simulation.simulated_subjects import SimulatedSubject, Thread
+from klda.simulation.world import Emerging, World, write
 
 __all__ = ["Emerging", "SimulatedSubject", "Thread", "World", "write"]

@@ -1,7 +1,7 @@
-"""What is true of the simulated world, computed from its settings rather than counted in its posts.
+"""The truth about the simulated world, computed from its settings, not counted in its posts.
 
-All of it concerns original posts; words are those written in the material, lower-cased, and a hashtag of one word
-counts as the word, as it does for a platform's filter. Coined names, handles, numbers and links are left out.
+It is about original posts. Words are those of the material in lower case. A hashtag of one word counts as the word, as
+in the filter of a platform. Coined names, handles, numbers and links are left out.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from klda.simulation.grammar import SLOT_SOURCE, SLOT_STYLE, SLOTS, STYLES, TAG_STYLE, Grammar
 from klda.simulation.lexicon import SOURCES, Lexicon
+from klda.simulation.sentences import SLOT_SOURCE, SLOT_STYLE, SLOTS, STYLES, TAG_STYLE, Grammar
 from klda.simulation.urn import Floats, Ints
 from klda.text.tokens import cut, tokens_of
 
 SHORTLIST = 200
-"""How many words are weighed against each other in earnest when the best keywords are sought."""
+"""Number of words that are compared exactly when the best keywords are chosen."""
 
 
 @dataclass(frozen=True)
 class KnownTruth:
-    """Which words stand in which piece of text, and how often each phrase is used."""
+    """The words in each piece of text, and how often each phrase is used."""
 
     vocabulary: tuple[str, ...]
     spelling: tuple[sparse.csr_array, ...]  # for each word slot (W, V): words in the lexicon's entry, so written
@@ -33,7 +33,7 @@ class KnownTruth:
 
     @classmethod
     def of(cls, lexicon: Lexicon, grammar: Grammar) -> KnownTruth:
-        """The truth of a language."""
+        """The truth about a language."""
         numbers: dict[str, int] = {}
         texts = {
             "many": [word.many for word in lexicon.words],
@@ -54,11 +54,11 @@ class KnownTruth:
 
     @property
     def said_by_all(self) -> NDArray[np.bool_]:
-        """Which words stand in the phrases themselves, whatever the subject. # (V,)"""
+        """Whether each word is in the phrases themselves, for any subject. # (V,)"""
         return np.asarray(self.literal.sum(axis=0)).ravel() > 0
 
     def written(self, weights: Floats) -> Floats:
-        """How much of each word is seen, hashtags aside, when the lexicon is used with these weights. # (V,)"""
+        """How often each word is seen, without hashtags, if the lexicon is used with these weights. # (V,)"""
         return np.asarray(
             sum(weights @ spelling for slot, spelling in self._slots if SLOT_STYLE[slot] != TAG_STYLE), dtype=np.float64
         )
@@ -89,7 +89,7 @@ class KnownTruth:
         return tuple(self.vocabulary[word] for word in chosen)
 
     def _missed(self, used: Floats, voice: Ints, chosen: Sequence[int], candidates: Ints) -> Floats:
-        """How likely a post of each thread has none of the chosen words nor the candidate. # (threads, candidates)"""
+        """The probability that a post has no chosen word and not the candidate. # (threads, candidates)"""
         grammar = self.grammar
         silent = np.zeros((len(used), len(SLOTS), len(candidates)))  # log of: a blank is filled with none of them
         for slot, spelling in self._slots:
@@ -112,7 +112,7 @@ _WORD_SLOTS = np.flatnonzero(np.isin(SLOT_SOURCE, range(len(SOURCES))))
 
 
 def words_in(texts: Sequence[str]) -> list[list[str]]:
-    """The words of each text, lower-cased and without the sign of a hashtag.
+    """The words of each text, in lower case and without the sign of a hashtag.
 
     >>> words_in(["Not again: #colts!"])
     [['not', 'again', 'colts']]
@@ -123,7 +123,7 @@ def words_in(texts: Sequence[str]) -> list[list[str]]:
 
 
 def _table(texts: Sequence[str], numbers: dict[str, int]) -> sparse.csr_array:
-    """How often each word occurs in each text, words numbered when first met."""
+    """How often each word occurs in each text. New words get the next number."""
     rows = [[numbers.setdefault(word, len(numbers)) for word in text] for text in words_in(texts)]
     row = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     column = np.array([word for r in rows for word in r], dtype=np.int64)

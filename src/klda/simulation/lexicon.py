@@ -1,4 +1,4 @@
-"""The words of the simulated world in all their spellings, and who uses them: the written material, parsed."""
+"""The words of the simulated world with all their spellings, and which threads use them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,38 @@ from itertools import accumulate
 
 import numpy as np
 
-from klda.simulation.cast import SimulatedSubject
+from klda.simulation.simulated_subjects import SimulatedSubject
 from klda.simulation.urn import Floats, zipf
-from klda.simulation.word_lists import EVERYDAY_ADJECTIVES, EVERYDAY_THINGS, EVERYDAY_VERBS
 
 SOURCES = ("thing", "topic", "adj", "verb")
-"""The kinds of words that depend on what a post is about."""
+"""Kinds of words that depend on the subject of a post."""
 EVERYDAY_SHARE = 0.12
-"""How much of what is said about any subject is said in words of no subject."""
+"""Share of words that belong to no subject."""
 BORROWED_SHARE = 0.06
-"""How much is said in words of another subject: in passing, as a figure of speech."""
+"""Share of words that come from another subject, in passing or as a figure of speech."""
 MISSPELT_SHARE = 0.03
 SYNONYM_SHARES = (0.6, 0.3, 0.1)
 SHORTEST_MISSPELT = 6
+
+EVERYDAY_THINGS = (
+    "people, thing~s, year~s, day~s, question~s, idea~s, problem~s, plan~s, answer~s, chance~s, change~s, number~s, "
+    "word~s, moment~s, rule~s, price~s, job~s, book~s, picture~s, worker~s, school~s, city~cities, street~s, money, "
+    "room~s, letter~s, group~s, law~s, market~s, record~s, video~s, detail~s, expert~s, decision~s, result~s, test~s, "
+    "report~s, lesson~s, mistake~s, leader~s, company~companies, country~countries, community~communities, student~s, "
+    "teacher~s, worry~worries, rumour~s, promise~s, budget~s, cost~s, target~s, tool~s, case~s, period~s, contact~s, "
+    "border~s, kit~s, suit~s, site~s, team~s, habit~s, dream~s, memory~memories, opinion~s, secret~s, source~s, "
+    "study~studies, survey~s, surprise~s, trend~s, update~s, visit~s, voice~s, vote~s, voter~s, warning~s, winner~s"
+)
+EVERYDAY_ADJECTIVES = (
+    "new, big, good, bad, old, small, real, strange, great, local, important, free, huge, amazing, awful, public, "
+    "serious, expensive, simple, quiet, weird, beautiful, final, perfect, secret, recent, famous, difficult, "
+    "ordinary, stupid"
+)
+EVERYDAY_VERBS = (
+    "help, save, stop, change, fix, find, understand, ignore, improve, support, check, follow, explain, forget, "
+    "remember, cut, pay for, keep, move, replace, fight, celebrate, defend, compare, question, trust, rethink, see, "
+    "bring, use"
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +56,7 @@ class Word:
         return parts[0] if len(parts) == 1 else "".join(part[0].upper() + part[1:] for part in parts)
 
     def written(self, style: str) -> str:
-        """The word as it stands in a text; `Many` and `One` are the capitalised styles.
+        """The word as it stands in a text. `Many` and `One` are the capitalised styles.
 
         >>> [Word("colts", "colt").written(style) for style in ("many", "One", "tag")]
         ['colts', 'Colt', '#colt']
@@ -52,14 +71,14 @@ class Word:
 class Lexicon:
     """All words, and how each thread of each subject uses them before any drift.
 
-    `base[t, s]` is the distribution of thread t's words of source s; threads are numbered through all subjects.
+    `base[t, s]` is the distribution of thread t's words of source s. Threads are numbered through all subjects.
     """
 
     words: tuple[Word, ...]
     well_spelt: int
-    """Words from this number on are misspellings; those before are spelt as they should be."""
+    """Words from this number on are misspellings. All words before it are spelt correctly."""
     misspelling: tuple[int, ...]
-    """The misspelling of each well-spelt word, or the word itself when it has none."""
+    """The misspelling of each word, or the word itself if it has none."""
     base: Floats  # (threads, sources, words)
     everyday: Floats  # (sources, words)
 
@@ -67,7 +86,7 @@ class Lexicon:
     def of(cls, subjects: Sequence[SimulatedSubject]) -> Lexicon:
         """The lexicon of these subjects.
 
-        >>> from klda.simulation.cast import SUBJECTS
+        >>> from klda.simulation.simulated_subjects import SUBJECTS
         >>> lexicon = Lexicon.of(SUBJECTS)
         >>> lexicon.words[1].many, lexicon.words[1].one, lexicon.base.shape[:2]
         ('hospitals', 'hospital', (26, 4))
@@ -96,8 +115,8 @@ class Lexicon:
         return cls((*numbers, *variants), len(numbers), misspelling, base, everyday)
 
     def used(self, base: Floats) -> Floats:
-        """What is really written when threads mean `base`: everyday and borrowed words mixed in, some misspelt."""
-        # what one subject takes from the others are their general words, not those of a story of the day
+        """The words that are written if threads mean `base`: with everyday and borrowed words, and some misspelt."""
+        # one subject takes general words from the others, not those of a new story
         lent = base[:, SOURCES.index("topic")].mean(axis=0)
         written = base.copy()
         for noun in (SOURCES.index("thing"), SOURCES.index("topic")):
@@ -113,7 +132,7 @@ class Lexicon:
 
 
 def _number(material: str, numbers: dict[Word, int]) -> dict[int, float]:
-    """The words of some material with their shares, each numbered when first met."""
+    """The words of some material with their shares. New words get the next number."""
     weights: dict[int, float] = {}
     entries = material.split(",")
     for entry, weight in zip(entries, zipf(len(entries)), strict=True):
@@ -132,7 +151,7 @@ def _word(text: str) -> Word:
 
 
 def _misspellings(words: list[Word]) -> tuple[tuple[int, ...], list[Word]]:
-    """For each word the number of its usual misspelling (two inner letters swapped), and the misspellings."""
+    """The number of the usual misspelling of each word (two inner letters swapped), and the misspellings."""
     taken = {part for word in words for part in (word.many, word.one)}
     candidates = [Word(_slip(word.many), _slip(word.one)) for word in words]
     apart = [
@@ -147,7 +166,7 @@ def _misspellings(words: list[Word]) -> tuple[tuple[int, ...], list[Word]]:
 
 
 def _slip(text: str) -> str:
-    """The text with two letters in the middle of its first word swapped, as hurried fingers do.
+    """The text with two letters in the middle of its first word swapped, as fast typists do.
 
     >>> _slip("hospital")
     'hosptial'

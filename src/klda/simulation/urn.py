@@ -1,4 +1,4 @@
-"""Drawing from many discrete distributions at once."""
+"""Draws from many discrete distributions at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 class Urn:
     """Distributions laid end to end as one rising curve, so that any number of draws is one binary search.
 
-    Distribution r occupies the heights r to r + 1 of the curve; a uniform number plus r falls into it.
+    Distribution r occupies the heights r to r + 1 of the curve. A uniform number plus r falls into it.
 
     >>> urn = Urn.of([([7, 8], [1.0, 3.0]), ([9], [1.0])])
     >>> urn.draw(np.array([0, 1, 1]), np.random.default_rng(0)).tolist()
@@ -23,7 +23,7 @@ class Urn:
     """
 
     def __init__(self, rows: NDArray[np.intp], entries: Ints, weights: Floats) -> None:
-        """`rows` ascending, without gaps from 0: the distribution that each entry belongs to."""
+        """rows: the distribution of each entry, ascending and without gaps from 0."""
         heads = np.flatnonzero(np.diff(rows, prepend=-1))
         totals = np.add.reduceat(weights, heads)
         below = np.concatenate([[0.0], np.cumsum(weights)])
@@ -34,7 +34,7 @@ class Urn:
 
     @classmethod
     def of(cls, distributions: Sequence[tuple[Sequence[int] | NDArray[Any], Sequence[float] | Floats]]) -> Urn:
-        """An urn of (entries, weights) pairs; weights need not sum to one."""
+        """An urn of (entries, weights) pairs. Weights need not sum to one."""
         lengths = [len(entries) for entries, _ in distributions]
         return cls(
             np.repeat(np.arange(len(lengths)), lengths),
@@ -44,12 +44,12 @@ class Urn:
 
     @classmethod
     def of_matrix(cls, matrix: Floats) -> Urn:
-        """An urn with one distribution for each row of a matrix; entries are its columns."""
+        """An urn with one distribution for each row of a matrix. Entries are its columns."""
         rows, columns = np.nonzero(matrix)
         return cls(rows, columns, matrix[rows, columns])
 
     def draw(self, rows: NDArray[Any], generator: np.random.Generator) -> Ints:
-        """One entry from each of the distributions named."""
+        """One entry from each of the given distributions."""
         # single precision: r + u then stays below r + 1 exactly
         uniform = generator.random(len(rows), dtype=np.float32)
         drawn: Ints = self.entries[np.searchsorted(self._curve, rows + uniform.astype(np.float64), side="right")]

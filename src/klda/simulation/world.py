@@ -1,41 +1,46 @@
-"""A firehose with known truth: every post of a simulated platform, week by week."""
+"""A simulated platform with known truth: every post, week by week, and files of them."""
 
 from __future__ import annotations
 
+import gzip
+import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO, cast
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import zstandard
 
 from klda.errors import SettingError
 from klda.posts.schema import BATCH_ROWS, POST_SCHEMA, from_batch, microseconds
-from klda.simulation.cast import SUBJECTS, SimulatedSubject
-from klda.simulation.chatter import CHATTER
-from klda.simulation.grammar import Grammar
+from klda.simulation.behaviour import People, Trends
 from klda.simulation.known_truth import KnownTruth
 from klda.simulation.lexicon import SOURCES, Lexicon
-from klda.simulation.people import People
-from klda.simulation.sentences import Language
-from klda.simulation.trends import Trends
+from klda.simulation.sentences import Grammar, Language
+from klda.simulation.simulated_subjects import CHATTER, SUBJECTS, SimulatedSubject
 from klda.simulation.urn import Floats, Ints, Urn
-from klda.types import Post
+from klda.types import Post, Progress, silent
 
 WEEK = timedelta(days=7)
 BLOCK = 8192
-"""Posts drawn together. Part of what a seed means: another number gives other posts."""
+"""Posts drawn together. A seed gives the same posts only with the same number."""
 REPOST_SHARE = 0.2
 POSTS_PER_AUTHOR = 4
 _TRENDS, _PEOPLE, _POSTS = range(3)
-"""Independent streams of random numbers under one seed."""
+"""Independent streams of random numbers from one seed."""
 
 
 @dataclass(frozen=True)
 class Emerging:
-    """The story that breaks: the subject it belongs to, its first week, its own words, the most used first."""
+    """The new story: its subject, its first week, and its own words, the most used first."""
 
     subject: str
     week: int
@@ -44,10 +49,10 @@ class Emerging:
 
 @dataclass(frozen=True)
 class World:
-    """A simulated platform; the same settings give the same posts, in whatever batches they are read.
+    """A simulated platform. The same settings give the same posts, in batches of any size.
 
-    Weeks are numbered from 0. `emergence` is the week in which a new story breaks, half-way unless given; from
-    `weeks` on it never does.
+    Weeks are numbered from 0. `emergence` is the week in which a new story starts. The default is half-way. From
+    `weeks` on, it never starts.
 
     >>> world = World(weeks=2, posts_per_week=100)
     >>> sum(batch.num_rows for batch in world.batches())
@@ -92,11 +97,11 @@ class World:
         for batch in self.batches():
             yield from from_batch(batch)
 
-    # What is true of it.
+    # the truth about it
 
     @property
     def emerging(self) -> Emerging:
-        """The story that breaks."""
+        """The new story."""
         breaking = np.flatnonzero(np.isfinite(self._trends.breaks))
         if not len(breaking):
             raise SettingError("no thread of these subjects emerges; give one thread `emerges=0`")
@@ -110,11 +115,11 @@ class World:
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """The words that `word_distribution` speaks of."""
+        """The words of `word_distribution`."""
         return self._truth.vocabulary
 
     def word_distribution(self, subject: str, week: int) -> Floats:
-        """How the words of the subject's original posts are distributed in a week, over `vocabulary`."""
+        """The distribution of words in the subject's original posts of a week, over `vocabulary`."""
         weight = self._trends.thread_shares(week) * self._on_topic(subject)
         counts = weight @ self._truth.expected_counts(self._used(week), self._voice)
         return np.asarray(counts / counts.sum(), dtype=np.float64)
@@ -132,7 +137,7 @@ class World:
         """The subject's share of the original posts of a week."""
         return float(self._trends.thread_shares(week) @ self._on_topic(subject))
 
-    # How it is made.
+    # how it is made
 
     @property
     def _emergence(self) -> int:
@@ -177,7 +182,7 @@ class World:
         return np.random.default_rng([self.seed, stream, *place])
 
     def _used(self, week: int) -> Floats:
-        """What each thread writes in a week. # (threads, sources, words)"""
+        """The words of each thread in a week. # (threads, sources, words)"""
         return self._lexicon.used(self._trends.drifted(self._lexicon.base, week))
 
     def _on_topic(self, subject: str) -> Floats:
@@ -233,7 +238,7 @@ _DAYS = np.array([1.0, 1.02, 1.05, 1.05, 1.0, 0.9, 0.88])
 
 
 def _times(quantile: Floats, start: datetime) -> pa.Array:
-    """Times within the week at these quantiles: quiet nights, busy evenings, calmer weekends."""
+    """Times in the week at these quantiles: quiet nights, busy evenings, calmer weekends."""
     busy = np.outer(_DAYS, _HOURS).ravel()
     passed = np.concatenate([[0.0], np.cumsum(busy) / busy.sum()])
     hour = np.interp(quantile, passed, np.arange(len(passed)))
@@ -242,7 +247,7 @@ def _times(quantile: Floats, start: datetime) -> pa.Array:
 
 
 def _origins(reposts: Ints, generator: np.random.Generator) -> Ints:
-    """For each post the one it passes on: an earlier original, the likelier the more it is passed on; or itself."""
+    """The post that each post passes on: an earlier original, chosen by its reposts, or itself."""
     n = len(reposts)
     own = np.arange(n)
     passes_on = generator.random(n) < REPOST_SHARE
@@ -254,3 +259,75 @@ def _origins(reposts: Ints, generator: np.random.Generator) -> Ints:
 
 def _ids(number: Ints) -> pa.Array:
     return pa.array(1_000_000_000 + number).cast(pa.string())
+
+
+_RENAMED = {"reposts": "retweets", "language": "lang"}
+_COLUMNS = (
+    *("id", "time", "text", "author", "reposts", "likes", "followers", "following", "author_posts", "author_likes"),
+    *("language", "label", "hashtags"),
+)
+ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
+
+
+def write(world: World, path: Path | str, progress: Progress = silent) -> Path:
+    """The path of the file with all posts. Its ending sets the format: .parquet, .jsonl, .jsonl.gz or .jsonl.zst.
+
+    The file appears under its name only when it is complete.
+    """
+    path = Path(path)
+    if not path.name.endswith(ENDINGS):
+        raise SettingError(f"{path}: cannot tell the format; end the name in {', '.join(ENDINGS)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        if path.suffix == ".parquet":
+            _write_parquet(world, partial, progress)
+        else:
+            _write_lines(world, partial, path.suffix, progress)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
+
+
+def archive_batches(world: World, progress: Progress = silent) -> Iterator[pa.RecordBatch]:
+    """Yields the posts in the columns of archives. Reposts are marked by `x_is_repost`."""
+    done = 0
+    for batch in world.batches():
+        columns = {_RENAMED.get(name, name): batch.column(name) for name in _COLUMNS}
+        yield pa.RecordBatch.from_pydict(columns | {"x_is_repost": pc.is_valid(batch.column("repost_of"))})
+        done += batch.num_rows
+        progress("simulate", done, len(world))
+
+
+def _write_parquet(world: World, path: Path, progress: Progress) -> None:
+    writer: pq.ParquetWriter | None = None
+    try:
+        for batch in archive_batches(world, progress):
+            writer = writer or pq.ParquetWriter(path, batch.schema, compression="zstd")
+            writer.write_batch(batch)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _write_lines(world: World, path: Path, suffix: str, progress: Progress) -> None:
+    with _compressed(path, suffix) as sink:
+        for batch in archive_batches(world, progress):
+            lines = io.BytesIO()
+            pl.DataFrame(pl.from_arrow(batch)).write_ndjson(lines)
+            sink.write(lines.getvalue())
+
+
+@contextmanager
+def _compressed(path: Path, suffix: str) -> Iterator[BinaryIO]:
+    with path.open("wb") as file:
+        if suffix == ".gz":
+            # no name and no time in the header: the same world gives the same bytes
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=5, mtime=0) as sink:
+                yield cast(BinaryIO, sink)
+        elif suffix == ".zst":
+            with zstandard.ZstdCompressor().stream_writer(file) as sink:
+                yield cast(BinaryIO, sink)
+        else:
+            yield file

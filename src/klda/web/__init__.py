@@ -1,1 +1,1 @@
-"""The studio: a page in the browser on which a team sees what its keywords bring and decides what comes next."""
+"""The studio: pages in a browser on which a team sees what its keywords bring, and decides which to use next."""

@@ -1,6 +1,6 @@
-"""Styles, scripts and vendored libraries, kept in memory and served under an address that changes with their content.
+"""Styles, scripts and vendored libraries, served from memory. Their address changes with their content.
 
-The files of the package are listed once; a request can only name one of these, so no path reaches the file system.
+The files of the package are listed once. A request can only name one of them, so no path reaches the file system.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Asset:
 
 @cache
 def assets() -> dict[str, Asset]:
-    """All files by the name under which they are asked for."""
+    """All files by name."""
     drawing = _walk(files("klda.report") / "vendor", "vendor/")
     found = {name: body for name, body in [*_walk(files("klda.web") / "static"), *drawing] if _type(name)}
     found["palette.css"] = _palette().encode()
@@ -43,7 +43,7 @@ def assets() -> dict[str, Asset]:
 
 @cache
 def digest() -> str:
-    """What changes when any file does: scripts import each other by relative names, so all share one address."""
+    """A digest of all files. Scripts import each other by relative names, so all files share one address."""
     total = sha256()
     for name, asset in assets().items():
         total.update(name.encode() + b"\0" + asset.body)
@@ -51,7 +51,7 @@ def digest() -> str:
 
 
 def address(name: str) -> str:
-    """Where a browser finds a file.
+    """The address of a file.
 
     >>> address("studio.css").startswith("/static/") and address("studio.css").endswith("/studio.css")
     True
@@ -63,7 +63,7 @@ def address(name: str) -> str:
 
 @router.get("/static/{version}/{name:path}")
 async def static(version: str, name: str, request: Request) -> Response:
-    """A file; one asked for under an old address is sent too, but not to be kept."""
+    """A file. Under an old address it is sent too, but browsers are told not to cache it."""
     asset = assets().get(name)
     if asset is None:
         raise HTTPException(404, "there is no such file")
@@ -74,7 +74,7 @@ async def static(version: str, name: str, request: Request) -> Response:
 
 
 def _palette() -> str:
-    """The colours that pages share with pictures and reports as CSS variables, and heights that pages keep free."""
+    """CSS variables with the colours of pictures and reports, and classes for heights and series."""
 
     def variables(palette: dict[str, str]) -> str:
         return " ".join(f"--{name}: {colour};" for name, colour in palette.items())

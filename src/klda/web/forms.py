@@ -1,10 +1,11 @@
-"""What people and programs fill in to make a monitor, and what is wrong with it, field by field."""
+"""Forms for a new monitor, the sources that a form may name, and what is wrong with each field."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -17,26 +18,23 @@ from pydantic import (
     field_validator,
 )
 
-from klda.errors import KldaError
-from klda.monitor.settings import Approval, MonitorSettings
+from klda.errors import KldaError, SettingError
+from klda.monitor.monitor_settings import Approval, MonitorSettings
 from klda.query import split_list
-from klda.streams.connections import Resolve, resolved
+from klda.streams.connections import Resolve, outside, resolved
 from klda.text.matching import Matcher
 from klda.text.windows import parse_length
 from klda.types import KeywordSet
 from klda.web.problems import WrongFields
-from klda.web.safety.addresses import source_from_form
 from klda.web.studio import NAME
 
 MOST_KEYWORDS = 1000
 MOST_LETTERS = 500
 """Characters of a keyword."""
+SCHEMES = {"jetstream": ("wss", "ws"), "mastodon": ("https",)}
+KINDS = ("jetstream", "mastodon", "x", "kafka")
+"""Sources that a form may name. Files come by upload, so that no path from a request reaches the file system."""
 _SEPARATORS = ",;\n\r"
-
-
-def name_taken() -> WrongFields:
-    """What is wrong with a form whose name another monitor has."""
-    return WrongFields({"name": "a monitor of this name is there already"})
 
 
 def typed_keywords(text: str) -> list[str]:
@@ -53,7 +51,7 @@ def _split(value: object) -> object:
 
 
 def _nothing(value: object) -> object:
-    """An empty field says nothing."""
+    """None for an empty field."""
     return None if value == "" else value
 
 
@@ -95,28 +93,30 @@ Limit = Annotated[Annotated[int, Field(ge=1, le=1_000_000_000)] | None, BeforeVa
 
 
 class NewMonitor(BaseModel):
-    """What every monitor is asked for, whatever it is made of."""
+    """Fields that every new monitor needs, from a stream or from a file."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
-    name: Name = Field(description="Its name, as in `flu-2026`.")
+    name: Name = Field(description="Name of the monitor, such as `flu-2026`.")
     subject: str = Field(min_length=1, max_length=200, description="The subject in words.")
     keywords: Keywords = Field(description="The first list.")
-    language: Language = Field(default="en", description="Of the posts, by its code; stemmer and stop words follow it.")
-    window: Length = Field(default="7d", description="As in 7d, 6h.")
-    max_keywords: Limit = Field(default=None, description="Most keywords of a list.")
-    max_posts: Limit = Field(default=None, description="Most posts that a list may bring in a window.")
+    language: Language = Field(
+        default="en", description="Language code of the posts. It sets the stemmer and the stop words."
+    )
+    window: Length = Field(default="7d", description="Length of a window, such as 7d or 6h.")
+    max_keywords: Limit = Field(default=None, description="Largest number of keywords in a list.")
+    max_posts: Limit = Field(default=None, description="Largest number of posts that a list may bring in a window.")
 
     @field_validator("max_keywords")
     @classmethod
     def _holds_the_first_list(cls, most: int | None, info: ValidationInfo) -> int | None:
         n = len(KeywordSet.of(*info.data.get("keywords", ())).included)
         if most is not None and most < n:
-            raise ValueError(f"the first list has {n} keywords already")
+            raise ValueError(f"the first list already has {n} keywords")
         return most
 
     def values(self) -> dict[str, Any]:
-        """These as settings of a monitor."""
+        """The fields as settings of a monitor."""
         limits = {"max_keywords": self.max_keywords, "max_posts": self.max_posts}
         budget = {name: value for name, value in limits.items() if value is not None}
         own = self.model_dump(include={"subject", "keywords", "language", "window"})
@@ -124,24 +124,29 @@ class NewMonitor(BaseModel):
 
 
 class MonitorForm(NewMonitor):
-    """A monitor to be made."""
+    """The form for a new monitor on a stream."""
 
     kind: Literal["jetstream", "mastodon", "x", "kafka"] = Field(default="jetstream", description="Kind of source.")
-    address: str = Field(default="", max_length=500, description="Address of the source; its public one if empty.")
-    topic: str = Field(default="", max_length=249, description="Topic, of Kafka.")
-    approval: Approval = Field(default="manual", description="`auto` approves where nothing is flagged.")
+    address: str = Field(default="", max_length=500, description="Address of the source. If empty: its public one.")
+    topic: str = Field(default="", max_length=249, description="Kafka topic.")
+    approval: Approval = Field(default="manual", description="`auto` makes all changes without a flag.")
 
 
 def parsed(values: Mapping[str, Any]) -> MonitorForm:
-    """The form with these values; `WrongFields` where they cannot be used."""
+    """The form with these values. `WrongFields` if they cannot be used."""
     try:
         return MonitorForm.model_validate(dict(values))
     except ValidationError as error:
         raise WrongFields(in_words(error.errors())) from error
 
 
+def name_taken() -> WrongFields:
+    """The error of a form whose name another monitor has."""
+    return WrongFields({"name": "a monitor with this name exists already"})
+
+
 def in_words(errors: list[Any]) -> dict[str, str]:
-    """What is wrong with each field, as a person would say it."""
+    """A message for each wrong field, in plain words."""
     found: dict[str, str] = {}
     for error in errors:
         name = str(error["loc"][0]) if error["loc"] else "form"
@@ -151,7 +156,7 @@ def in_words(errors: list[Any]) -> dict[str, str]:
 
 
 def settings_of(form: MonitorForm, *, private: bool, resolve: Resolve = resolved) -> MonitorSettings:
-    """The settings of the monitor that a form describes; `WrongFields` where its source may not be used."""
+    """The settings in a form. `WrongFields` if its source may not be used."""
     try:
         source = source_from_form(form.kind, form.address, form.topic, private=private, resolve=resolve)
     except KldaError as error:
@@ -162,10 +167,96 @@ def settings_of(form: MonitorForm, *, private: bool, resolve: Resolve = resolved
         raise WrongFields({"form": str(error)}) from error
 
 
+def source_from_form(
+    kind: str, address: str, topic: str = "", *, private: bool = False, resolve: Resolve = resolved
+) -> dict[str, Any]:
+    """The source in a form, as a table of settings. SettingError if it may not be used.
+
+    private: whether addresses in the private network are allowed. If not, the source checks again at each connection,
+    because a name may lead elsewhere by then. The studio must not connect to machines that only it can reach
+    (server-side request forgery). It must not send a secret to a stranger either.
+
+    >>> source_from_form("jetstream", "")
+    {'kind': 'jetstream'}
+    >>> source_from_form("mastodon", "https://localhost", resolve=lambda host, port: ["127.0.0.1"])
+    Traceback (most recent call last):
+    klda.errors.SettingError: localhost leads into the own network (127.0.0.1); --private-sources allows this
+    """
+    address, topic = address.strip(), topic.strip()
+    if kind not in KINDS:
+        raise SettingError(f"source {kind!r} is not known; choose one of {', '.join(KINDS)}")
+    if kind == "kafka":
+        return _kafka(address, topic, private, resolve)
+    if kind == "x":
+        if address:
+            raise SettingError("X needs no address; leave it empty")
+        return {"kind": "x"}
+    if not address:
+        return {"kind": kind}
+    parts = _parts(address, SCHEMES[kind])
+    _check(parts.hostname or "", parts.port or 443, private, resolve)
+    table = {"kind": kind, "server": address.rstrip("/"), "only_outside": not private}
+    if kind == "mastodon":
+        table["token"] = token_variable(parts.hostname or "")
+    return table
+
+
+def token_variable(host: str) -> str:
+    """The environment variable with the token of a Mastodon server, so that a token goes to its own server only.
+
+    Different names have different variables: a dash becomes two underscores, a dot one. Otherwise a stranger could
+    register a name with a dash instead of a dot.
+
+    >>> token_variable("fosstodon.org"), token_variable("my-server.org")
+    ('MASTODON_TOKEN_FOSSTODON_ORG', 'MASTODON_TOKEN_MY__SERVER_ORG')
+    """
+    return "MASTODON_TOKEN_" + host.upper().replace("-", "__").replace(".", "_")
+
+
+def _parts(address: str, schemes: tuple[str, ...]) -> SplitResult:
+    try:
+        parts = urlsplit(address)
+        port, host = parts.port, parts.hostname
+    except ValueError as error:
+        raise SettingError(f"{address!r} is not an address; give one such as {schemes[0]}://example.org") from error
+    if parts.scheme not in schemes or not host or port == 0:
+        raise SettingError(f"give an address that begins with {' or '.join(f'{s}://' for s in schemes)}")
+    if not re.fullmatch(r"[A-Za-z0-9.-]+|[0-9A-Fa-f:.]+", host):  # libraries read other characters differently
+        raise SettingError(f"{host!r}: give the name of a server in plain letters, as in xn--bcher-kva.example")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise SettingError("give the address of the server only, without user name, password or query")
+    return parts
+
+
+def _kafka(address: str, topic: str, private: bool, resolve: Resolve) -> dict[str, Any]:
+    if not topic:
+        raise SettingError("Kafka needs a topic")
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", topic):
+        raise SettingError("a Kafka topic may have letters, digits, dots, dashes and underscores")
+    servers = [server.strip() for server in address.split(",") if server.strip()]
+    if not servers:
+        raise SettingError("Kafka needs the address of a server, such as kafka.example.org:9092")
+    for server in servers:
+        host, colon, port = server.rpartition(":")
+        if not colon or not port.isdecimal() or not re.fullmatch(r"[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]", host):
+            raise SettingError(f"{server!r}: give host:port, as in kafka.example.org:9092")
+        _check(host.strip("[]"), int(port), private, resolve)
+    return {"kind": "kafka", "servers": ",".join(servers), "topic": topic, "only_outside": not private}
+
+
+def _check(host: str, port: int, private: bool, resolve: Resolve) -> None:
+    if private:
+        return
+    try:
+        outside(host, port, resolve)
+    except (OSError, UnicodeError) as error:
+        raise SettingError(f"{host}: there is no such host; check the name") from error
+
+
 _WORDS = {
     "missing": "this is needed",
     "string_too_short": "this is needed",
-    "string_too_long": "at most {max_length} characters, also of each keyword",
+    "string_too_long": "at most {max_length} characters, in each keyword too",
     "too_short": "name at least one keyword",
     "too_long": f"at most {MOST_KEYWORDS} keywords",
     "int_parsing": "give a whole number",

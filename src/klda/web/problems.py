@@ -1,4 +1,4 @@
-"""What is answered when something is wrong: a documented model for programs, a page or a notice for people."""
+"""Answers to requests that fail: a documented model for programs, a page or a notice for people."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from klda.errors import DataError, FormatError, InputError, KldaError, MissingExtraError, SettingError, StoreError
-from klda.web.headers import HEADERS
 from klda.web.rendering import render
+from klda.web.studio_settings import HEADERS
 
 MEDIA_TYPE = "application/problem+json"
 STATUS: Mapping[type[KldaError], int] = {
@@ -39,11 +39,11 @@ HEADINGS: Mapping[int, str] = {
     429: "Too many requests",
     503: "Not available now",
 }
-"""What pages call a problem; programs get the usual title of its status."""
+"""Headings on pages. Programs get the usual title of the status."""
 
 
 class WrongFields(Exception):
-    """A form with something wrong in it: a message for each field."""
+    """A form with errors: a message for each field."""
 
     def __init__(self, fields: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"{name}: {message}" for name, message in fields.items()))
@@ -65,7 +65,7 @@ class Problem(BaseModel):
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems of a resource, as OpenAPI documents them; those that every resource has come by themselves."""
+    """The problems of a resource, as OpenAPI documents them. Those that every resource has are included."""
     common = (401, 403, 404, 422, 429, 503)
     return {
         status: {"model": Problem, "description": HTTPStatus(status).phrase} for status in sorted({*common, *statuses})
@@ -73,7 +73,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def document_problems(app: FastAPI) -> None:
-    """Lets the schema say of problems what they are sent as; FastAPI takes every model for plain JSON."""
+    """Sets the media type of problems in the schema. FastAPI documents every model as plain JSON."""
     describe = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -89,7 +89,7 @@ def document_problems(app: FastAPI) -> None:
 
 
 def status_of(error: Exception) -> int:
-    """The HTTP status that an error of ours is answered with."""
+    """The HTTP status for one of our errors."""
     return next((code for kind, code in STATUS.items() if isinstance(error, kind)), 500)
 
 
@@ -111,14 +111,14 @@ def answer(request: Request, problem: Problem, headers: Mapping[str, str] | None
 
 
 def _back(request: Request) -> str | None:
-    """The page of the studio from which somebody came, if there was one; its own address would send a form again."""
+    """The page of the studio that the person came from, if any. Not the same address, which would send a form again."""
     came = urlsplit(request.headers.get("referer", ""))
     ours = came.netloc == request.url.netloc and came.path.startswith("/") and not came.path.startswith("//")
     return came.path if ours and came.path != request.url.path else None
 
 
 def handle_problems(app: FastAPI) -> None:
-    """Lets the application answer every error with a `Problem`."""
+    """Makes the application answer every error with a `Problem`."""
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -140,7 +140,7 @@ def handle_problems(app: FastAPI) -> None:
         return answer(request, Problem.of(status_of(error), str(error)))
 
     async def bug(request: Request, _: Exception) -> Response:
-        return answer(request, Problem.of(500, "a fault of the studio; its log says more"), HEADERS)
+        return answer(request, Problem.of(500, "an error in the studio; its log says more"), HEADERS)
 
     app.add_exception_handler(Exception, bug)
     app.add_exception_handler(HTTPException, http)

@@ -1,4 +1,4 @@
-"""Pages from templates. Whatever a template prints is text: posts are hostile, and none of them becomes markup."""
+"""Renders pages from templates. Posts may be hostile, so everything that a template prints is escaped."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from klda.web.assets import address, assets
 _LINK = re.compile(r"https?://[^\s<>\"'`{}|\\^\[\]]+", re.IGNORECASE)
 
 MOST_SHOWN = 5_000
-"""Characters of a post that are shown; a hostile one may have millions."""
+"""Characters of a post that are shown. A hostile post may have millions."""
 
 
 class Piece(NamedTuple):
-    """A part of a post: plain, a keyword's match, or a link."""
+    """A part of a post: plain text, a match of a keyword, or a link."""
 
     text: str
     kind: Literal["plain", "match", "link"]
 
 
 def pieces(text: str, keywords: Iterable[str | Keyword] = ()) -> list[Piece]:
-    """A post in parts: links that lead to http and https, matches of keywords, and what lies between.
+    """The parts of a post: links to http and https, matches of keywords, and the text between them.
 
-    Of a very long post only the beginning is shown.
+    Only the beginning of a very long post is shown.
 
     >>> pieces("See https://example.org, javascript:alert(1)")
     [Piece(text='See ', kind='plain'), Piece(text='https://example.org', kind='link'), \
@@ -56,7 +56,7 @@ Piece(text=', javascript:alert(1)', kind='plain')]
 
 @lru_cache(maxsize=4_096)
 def _plain(text: str, keyword: Keyword | None) -> tuple[Piece, ...]:
-    """The parts of a text without links; held, as the same examples are shown again and again."""
+    """The parts of a text without links. They are cached, because the same examples are shown again and again."""
     if not text:
         return ()
     if keyword is None:
@@ -67,7 +67,7 @@ def _plain(text: str, keyword: Keyword | None) -> tuple[Piece, ...]:
 def render(
     request: Request, template: str, *, status: int = 200, headers: Mapping[str, str] | None = None, **content: Any
 ) -> HTMLResponse:
-    """A page. Templates see `csrf`, `identity`, `needs_token` and `here` (the path asked for) besides what is given."""
+    """A page. Templates also see `csrf`, `identity`, `needs_token`, and `here` (the requested path)."""
     state = request.scope.get("state", {})
     given = {
         "csrf": state.get("csrf", ""),
@@ -81,7 +81,7 @@ def render(
 
 @cache
 def environment() -> Environment:
-    """The templates, with everything they may call."""
+    """The templates, with all functions that they may call."""
     made = templates("klda.web")
     made.globals |= {"asset": address, "version": version("klda"), "now": lambda: datetime.now(UTC)}
     made.filters |= {
@@ -95,14 +95,14 @@ def environment() -> Environment:
 
 
 def prepare() -> None:
-    """Compiles all templates and packs what they link to, so that the first reader need not wait for it."""
+    """Compiles all templates and compresses static files, so that the first reader need not wait."""
     assets()
     for name in environment().list_templates():
         environment().get_template(name)
 
 
 def spec(picture: Spec) -> Spec:
-    """A picture as pages embed it: colours follow the theme, and no text in it tricks the eye."""
+    """A chart for a page: colours follow the theme, and its texts contain no deceptive characters."""
     shown: Spec = cleaned(themed(picture))
     return shown
 
@@ -118,7 +118,7 @@ def iso(time: datetime | str) -> str:
 
 
 def utc(time: datetime | str) -> str:
-    """A time as it stands in the page before a script turns it into the reader's zone.
+    """A time as the page shows it before a script converts it to the reader's zone.
 
     >>> utc("2026-01-05T00:00:00Z")
     '5 Jan 2026, 00:00 UTC'

@@ -1,7 +1,7 @@
-"""Answers kept for as long as nothing changes: many readers of a page cost little more than one.
+"""Caches answers until something changes, so that many readers of a page cost little more than one.
 
-What a page shows follows from the records of its monitors. An answer holds until anybody commits a change to them,
-whichever process that is, and no longer than `LONGEST`, as a little of it follows the clock.
+A page depends on the records of its monitors. An answer is valid until any process commits a change to them, and for
+`LONGEST` seconds at most, because some of it depends on the clock.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from klda.web.studio import Studio
 LONGEST = 2.0
 """Seconds for which an answer is kept at most."""
 MOST = 200
-"""Answers that are kept at most."""
+"""Number of answers that are kept at most."""
 _KEPT = re.compile(r"/|/jobs|(?:/api/v1)?/monitors(?:/(?P<name>[^/]+)(?P<rest>/.*)?)?|/api/v1/jobs")
 _STREAMS = ("/live", "/events")
-"""How the paths of answers end that go on for ever."""
+"""Endings of paths whose answers never end."""
 
 
 @dataclass(frozen=True)
 class CachedAnswer:
-    """An answer, and when it holds."""
+    """An answer, and how long it is valid."""
 
     stamp: Hashable
     until: float
     csrf: str
-    """The token in its forms, which is another one for each session."""
+    """The token in its forms. Each session has another one."""
     route: Any
     start: Message
     body: bytes
@@ -45,21 +45,21 @@ class CachedAnswer:
 
 @dataclass
 class _Place:
-    """Where an answer is kept; of those who want it, one makes it and the others wait."""
+    """A place for one answer. One request makes the answer, and others wait for it."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     answer: CachedAnswer | None = None
 
 
 class Kept:
-    """An ASGI application around another one, behind the door: who asks has been let in."""
+    """ASGI middleware behind the guard: it only sees requests that passed the checks."""
 
     def __init__(self, app: ASGIApp, studio: Studio) -> None:
         self.app, self._studio = app, studio
         self._places: OrderedDict[Hashable, _Place] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers with what is kept, or passes a request on and keeps what comes back."""
+        """Sends the cached answer, or passes a request on and caches its answer."""
         found = _KEPT.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
         if found is None or scope["path"].endswith(_STREAMS):
             await self.app(scope, receive, send)
@@ -71,7 +71,7 @@ class Kept:
             if answer is None or stamp is None or answer.stamp != stamp or time.monotonic() > answer.until:
                 answer = await self._made(scope, receive, stamp)
                 place.answer = answer if answer.start["status"] == 200 else None
-        await _sent(answer, scope, send)  # however slow the reader is, nobody waits for that
+        await _sent(answer, scope, send)  # outside the lock, so that nobody waits for a slow reader
 
     def _place(self, key: Hashable) -> _Place:
         place = self._places.setdefault(key, _Place())
@@ -81,14 +81,17 @@ class Kept:
         return place
 
     def _stamp(self, name: str | None) -> Hashable:
-        """What an answer's content follows from; None where that cannot be told, which the page itself will explain."""
+        """A stamp that changes when the content of an answer does.
+
+        None if it cannot be read; the page then explains why.
+        """
         try:
             return self._studio.stamp(name)
         except (HTTPException, KldaError, OSError):
             return None
 
     async def _made(self, scope: Scope, receive: Receive, stamp: Hashable) -> CachedAnswer:
-        """The answer of the application, whole."""
+        """The complete answer of the application."""
         start, parts, until = dict[str, Any](), list[bytes](), time.monotonic() + LONGEST
 
         async def taken(message: Message) -> None:
@@ -102,8 +105,11 @@ class Kept:
 
 
 async def _sent(answer: CachedAnswer, scope: Scope, send: Send) -> None:
-    """Sends an answer with the token of whoever asks now: all tokens are as long, and nobody can guess one."""
+    """Sends an answer with the token of the current session.
+
+    All tokens have the same length, and nobody can guess one.
+    """
     scope["route"] = answer.route
-    await send(dict(answer.start, headers=list(answer.start["headers"])))  # the door adds to them on the way out
+    await send(dict(answer.start, headers=list(answer.start["headers"])))  # the guard adds headers to this list
     body = answer.body.replace(answer.csrf.encode(), scope["state"]["csrf"].encode())
     await send({"type": "http.response.body", "body": body})

@@ -1,4 +1,4 @@
-"""The reference of the REST API in Markdown, written from its schema: `python -m klda.web.rest_reference`."""
+"""The reference of the REST API in Markdown, made from its schema: `python -m klda.web.rest_reference`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from klda.web.app import create_app
-from klda.web.settings import StudioSettings
+from klda.web.application import create_app
+from klda.web.studio_settings import StudioSettings
 
 Plain = dict[str, Any]
 
@@ -42,7 +42,7 @@ def _operation(method: str, path: str, operation: Plain) -> Iterator[str]:
     rows = [
         f"| `{one['name']}` | {_type(one['schema'])} | {_default(one, one['schema'])} |"
         for one in operation.get("parameters", [])
-        if one["in"] != "path" or "enum" in one["schema"]  # an address shows the others itself
+        if one["in"] != "path" or "enum" in one["schema"]  # the address itself shows the others
     ]
     if rows:
         yield from ("| parameter | type | default |", "|---|---|---|", *rows, "")
@@ -52,7 +52,7 @@ def _operation(method: str, path: str, operation: Plain) -> Iterator[str]:
 
 
 def _bodies(schema: Plain) -> Iterator[str]:
-    """The objects that requests send."""
+    """Yields the objects that requests send."""
     wanted = sorted({name for name in _sent(schema) if name in schema["components"]["schemas"]})
     for name in wanted:
         body = schema["components"]["schemas"][name]
@@ -73,7 +73,7 @@ def _sent(schema: Plain) -> Iterator[str]:
 
 
 def _type(schema: Plain) -> str:
-    """A type as people write it, with a link to the object that it names."""
+    """A type in words, with a link to the object that it names."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[`{name}`](#{name.lower()})"

@@ -1,8 +1,8 @@
-"""What every page and resource works on: the home, its monitors held open, and who is asking.
+"""The home folder with its open monitors, and who is asking: the basis of all pages and resources.
 
-A monitor is opened once and kept: opening takes the database's write lock for a moment, which no reader should. Its
-database is shared by all threads; settings are read again when their file changes. One that cannot be opened or read
-keeps nobody from the others.
+A monitor is opened once and stays open, because opening takes the write lock of its database for a moment. All threads
+share the database. Settings are read again when their file changes. A monitor that cannot be opened or read does not
+hide the others.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from klda.errors import StoreError
 from klda.monitor.monitor import Monitor, opened_in
 from klda.monitor.overview import Unreadable, each
 from klda.store import MonitorFolder, list_monitors
-from klda.web.settings import StudioSettings
+from klda.web.studio_settings import StudioSettings
 
 T = TypeVar("T")
 
 NAME = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 PAUSE = 5.0
-"""Seconds before pages about all monitors wait again for one whose database did not answer."""
+"""Seconds before pages about all monitors ask again a database that did not answer."""
 
 
 class Studio:
-    """The monitors of a home, open for as long as the studio is."""
+    """The monitors in a home folder, open as long as the studio runs."""
 
     def __init__(self, settings: StudioSettings) -> None:
         self.settings = settings
@@ -38,11 +38,11 @@ class Studio:
         self._silent: dict[str, tuple[float, StoreError]] = {}
 
     def each(self, look: Callable[[Monitor], T]) -> list[T | Unreadable]:
-        """What a look at each monitor finds, by name; those that cannot be opened or read say why."""
+        """The result of `look` for each monitor, by name. For those that cannot be opened or read: the reason."""
         return each(self.settings.home, lambda folder: self._looked(folder, look))
 
     def monitor(self, name: str) -> Monitor:
-        """The monitor of this name; an answer of 404 where there is none."""
+        """The monitor of this name. HTTP 404 if there is none."""
         folder = next((f for f in list_monitors(self.settings.home) if f.name == name), None)
         if folder is None:
             self.forget(name)
@@ -54,11 +54,11 @@ class Studio:
         return any(folder.name == name for folder in list_monitors(self.settings.home))
 
     def stamp(self, name: str | None = None) -> Hashable:
-        """What changes when anything does that pages show of a monitor, or of all of them."""
+        """A stamp that changes when the content of pages about a monitor, or about all monitors, does."""
         return tuple(self.each(_stamp)) if name is None else _stamp(self.monitor(name))
 
     def close(self) -> None:
-        """Gives all databases back."""
+        """Closes all databases."""
         with self._lock:
             for _, _, stack in self._open.values():
                 stack.close()
@@ -71,7 +71,7 @@ class Studio:
         try:
             return look(self._opened(folder))
         except StoreError as error:
-            self.forget(folder.name)  # opening tells sooner than reading that nobody answers
+            self.forget(folder.name)  # closed, so that the next look opens it, which fails sooner than reading
             self._silent[folder.name] = time.monotonic() + PAUSE, error
             raise
 
@@ -81,7 +81,7 @@ class Studio:
             known = self._open.get(folder.name)
         if known is not None and known[0] == changed:
             return known[1]
-        stack = ExitStack()  # filled without the lock: a database may take long to answer
+        stack = ExitStack()  # without the lock: a database may take long to answer
         monitor = stack.enter_context(opened_in(folder))
         with self._lock:
             known = self._open.get(folder.name)
@@ -96,7 +96,7 @@ class Studio:
         return monitor
 
     def forget(self, name: str) -> None:
-        """Gives the database of a monitor back; it is opened again when somebody asks for it."""
+        """Closes the database of a monitor. It is opened again on the next request."""
         with self._lock:
             known = self._open.pop(name, None)
         if known is not None:
@@ -120,11 +120,11 @@ def _monitor(
 
 
 def _identity(request: Request) -> str:
-    """Who the token belongs to, or who runs the studio where none is asked for."""
+    """The owner of the token, or the user who runs the studio without tokens."""
     return str(request.scope["state"]["identity"])
 
 
 TheStudio = Annotated[Studio, Depends(_studio)]
 TheMonitor = Annotated[Monitor, Depends(_monitor)]
-"""The monitor that `{name}` of the path names; a dependency that runs in the thread pool."""
+"""The monitor that `{name}` in the path names. The dependency runs in the thread pool."""
 Identity = Annotated[str, Depends(_identity)]

@@ -7,7 +7,7 @@ from klda.baselines.candidates import Candidates, assemble_candidates
 from klda.baselines.places import PAPER_SOURCES, USUAL_SOURCES
 from klda.baselines.viral import Viral
 from klda.errors import SettingError
-from klda.monitor.settings import CandidateSettings
+from klda.monitor.monitor_settings import CandidateSettings
 from klda.simulation import World
 from klda.text.corpus import Corpus
 from klda.types import KeywordSet

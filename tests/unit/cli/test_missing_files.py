@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from klda.cli import progress
+from klda.cli import output as progress
 
 MISSING = {
     "recommend": "recommend gone.parquet -k a",
@@ -36,7 +36,7 @@ sys.argv = ["klda", *sys.argv[1:]]
 try:
     main()
 except SystemExit as end:
-    heavy = {"torch", "sklearn", "scipy", "klda.policies.recommend", "klda.monitor.settings"} & set(sys.modules)
+    heavy = {"torch", "sklearn", "scipy", "klda.policies.recommend", "klda.monitor.monitor_settings"} & set(sys.modules)
     print(end.code, sorted(heavy))
 """
 

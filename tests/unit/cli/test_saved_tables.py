@@ -18,8 +18,8 @@ from klda.cli.app import app
 from klda.monitor.collect import collect
 from klda.monitor.create import create
 from klda.monitor.monitor import opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.propose import propose
-from klda.monitor.settings import MonitorSettings
 from klda.simulation import World, write
 
 

@@ -17,7 +17,7 @@ from klda.evaluation.archive import Archive
 from klda.evaluation.studies import PAPER_POLICIES
 from klda.evaluation.subjects import Subject
 from klda.simulation import World
-from klda.simulation.write_files import write
+from klda.simulation.world import write
 from klda.text.corpus import Corpus
 from klda.types import KeywordSet, silent
 

@@ -21,7 +21,7 @@ from docs.printed import PAGES as PRINTED
 from docs.printed import printed
 from klda.cli.app import app
 from klda.evaluation.subjects import load_subjects
-from klda.monitor.settings import MonitorSettings
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.simulation import World, write
 from tests.unit.docs.pages import HISTORY, PAGES, ROOT, blocks, name_of
 

@@ -21,7 +21,7 @@ from klda.streams.platform_rules import PLATFORMS
 from klda.streams.sources import SOURCES
 from klda.web.problems import HEADINGS, STATUS
 from klda.web.rest_reference import rest_reference
-from klda.web.settings import StudioSettings
+from klda.web.studio_settings import StudioSettings
 from tests.unit.docs.pages import PAGES, ROOT
 
 REFERENCE = ROOT / "docs" / "reference"

@@ -46,6 +46,7 @@ WAYS: list[dict[str, Any]] = [
     {"relaxation": "enumerate"},
     {"relaxation": "gumbel", "partition": "gibbs", "n_chains": 10},
     {"relaxation": "categorical", "word_weight": "vocabulary"},
+    {"relaxation": "gumbel", "batches": "uniform", "early_stop": None},
 ]
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import orjson
 import pytest
 
-from klda.monitor.close import close
+from klda.monitor.calendar import close
 from klda.monitor.collect import Collector, Counts, collect
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.propose import propose
-from klda.monitor.settings import MonitorSettings
 from klda.posts.formats.outcome import Row
 from klda.simulation import World, write
 from klda.streams import Burst, Event, Health, Received

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-import klda.monitor.batch as batches
+import klda.monitor.collect as batches
 from klda.errors import KldaError, SettingError, SourceError, StoreError
 from klda.monitor.collect import Collector, collect
 from klda.monitor.monitor import Monitor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import klda.monitor.batch as batches
+import klda.monitor.collect as batches
 from klda.advice.explanation import Example, Reason
 from klda.advice.proposal import Proposal
 from klda.monitor.monitor import Monitor

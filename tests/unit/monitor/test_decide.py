@@ -11,8 +11,8 @@ from klda.errors import DataError, SettingError
 from klda.monitor.create import create
 from klda.monitor.decide import AUTOMATIC, activate, activate_pending, approve, approve_automatically, edit, reject
 from klda.monitor.monitor import Monitor
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.monitor.rules import rules
-from klda.monitor.settings import MonitorSettings
 from klda.types import KeywordSet
 from tests.unit.monitor.conftest import Make
 
@@ -67,7 +67,7 @@ def test_what_was_not_approved_is_not_activated(monitor: Monitor) -> None:
 def test_an_empty_list_is_neither_approved_nor_typed(monitor: Monitor) -> None:
     current = monitor.records.keywords.active()
     empty = monitor.records.proposals.save(Proposal("static", current, drop=current))
-    with pytest.raises(DataError, match=f"proposal {empty} is an empty list, which would collect nothing; edit it"):
+    with pytest.raises(DataError, match=f"proposal {empty} is an empty list and would collect nothing; edit it"):
         approve(monitor, decided_by="ann")
     with pytest.raises(DataError, match="an empty list would collect nothing"):
         edit(monitor, KeywordSet(), decided_by="ann")

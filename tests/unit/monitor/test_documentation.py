@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from klda.cli.monitor import monitor
-from klda.monitor.settings import BudgetSettings, CandidateSettings, MonitorSettings, StorageSettings
+from klda.monitor.monitor_settings import BudgetSettings, CandidateSettings, MonitorSettings, StorageSettings
 from klda.streams import SOURCES
 
 NOT_FOR_SETTINGS = {"backoff", "adjacent", "owner"}

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 
 from klda.errors import DataError, SettingError
-from klda.monitor.close import close
+from klda.monitor.calendar import close
 from klda.monitor.collect import collect
 from klda.monitor.decide import approve, edit
 from klda.monitor.history import history
 from klda.monitor.monitor import Monitor
+from klda.monitor.monitor_settings import MonitorSettings
+from klda.monitor.overview import yields
 from klda.monitor.propose import propose
 from klda.monitor.rules import rules
-from klda.monitor.settings import MonitorSettings
-from klda.monitor.volume_series import yields
 from klda.types import KeywordSet
 from tests.unit.monitor.conftest import Make, Scripted, gathered, received, row, stored, weeks
 

@@ -11,7 +11,7 @@ import pytest
 
 from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError, Stopped, StoreError
-from klda.monitor.close import close, closed
+from klda.monitor.calendar import close, closed
 from klda.monitor.collect import collect
 from klda.monitor.decide import (
     approve,
@@ -76,7 +76,7 @@ def test_a_proposal_can_be_watched_and_stopped(collected: Monitor) -> None:
         [job] = [job for job in collected.records.jobs.newest() if job.kind == "propose"]
         collected.records.jobs.cancel(job.id)
 
-    with pytest.raises(Stopped, match="propose of monitor health was stopped"):
+    with pytest.raises(Stopped, match="propose of monitor health was cancelled"):
         propose(collected, progress=cancel)
     assert collected.records.proposals.waiting() is None
     assert collected.records.jobs.newest()[0].state == "cancelled"

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from klda.monitor.close import close
+from klda.monitor.calendar import close
 from klda.monitor.collect import Collector
-from klda.monitor.model_files import sweep_models
+from klda.monitor.forget import sweep_models, vacuum
 from klda.monitor.monitor import Monitor
 from klda.monitor.propose import propose
-from klda.monitor.vacuum import vacuum
 from klda.posts.formats.outcome import Row
 from klda.store import SavedProposal
 from tests.unit.monitor.conftest import MONDAY, WEEK, Make, Scripted, received, row

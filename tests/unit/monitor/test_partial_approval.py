@@ -34,7 +34,7 @@ def test_a_flagged_addition_is_left_out_and_the_other_changes_are_made(make: Mak
         name = proposal(monitor, poisoned("ward"))
         decision = approve_automatically(monitor)
         assert decision is not None
-        assert (decision.decided_by, decision.note) == (AUTOMATIC, "not added without a person: ward")
+        assert (decision.decided_by, decision.note) == (AUTOMATIC, "left for a person to decide: ward")
         assert monitor.records.keywords.active().texts == ("hospital", "nurse"), "doctor is dropped, nurse added"
         assert monitor.records.proposals.get(name).state == "edited"
 
@@ -44,7 +44,7 @@ def test_where_a_keyword_that_stays_is_flagged_others_are_dropped_and_none_is_ad
         proposal(monitor, poisoned("hospital"))
         decision = approve_automatically(monitor)
         assert decision is not None
-        assert decision.note == "not added without a person: ward, nurse"
+        assert decision.note == "left for a person to decide: ward, nurse"
         assert monitor.records.keywords.active().texts == ("hospital",)
 
 

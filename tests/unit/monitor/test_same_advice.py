@@ -18,7 +18,7 @@ from klda.evaluation.archive import Archive
 from klda.evaluation.asking import policy_of
 from klda.evaluation.closed_loop import propose_next
 from klda.evaluation.subjects import Subject
-from klda.monitor.close import close
+from klda.monitor.calendar import close
 from klda.monitor.collect import collect
 from klda.monitor.propose import propose
 from klda.posts.formats.outcome import Row

@@ -17,13 +17,13 @@ import pytest
 from klda.advice.choices import reselect, what_if
 from klda.errors import DataError, SettingError
 from klda.monitor import background
-from klda.monitor.backtest import asked, backtest, result, results
-from klda.monitor.choices import load_choices, read_choices
 from klda.monitor.collect import collect
-from klda.monitor.from_file import create_from_upload, fill
+from klda.monitor.create import create_from_upload, fill
+from klda.monitor.forget import vacuum
 from klda.monitor.jobs import GRACE, recent, recorded, the_job
 from klda.monitor.monitor import Monitor, opened
-from klda.monitor.vacuum import vacuum
+from klda.monitor.own_backtest import asked, backtest, result, results
+from klda.monitor.saved_choices import load_choices, read_choices
 from klda.store import Appended, PostStore, list_monitors
 from klda.store.sql.records import now
 from klda.types import silent
@@ -69,7 +69,7 @@ def test_the_file_is_gone_once_its_posts_are_stored_and_nobody_misses_it(monitor
 def test_a_fill_that_was_killed_goes_on_and_then_the_file_goes(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("klda.monitor.batch.MOST_EVENTS", 100)  # several commits
+    monkeypatch.setattr("klda.monitor.collect.MOST_EVENTS", 100)  # several commits
     create_from_upload(tmp_path, "health", sent(tmp_path, world.read_bytes()), VALUES, created_by="ann")
     append = PostStore.append
 
@@ -89,7 +89,7 @@ def test_a_fill_that_was_killed_goes_on_and_then_the_file_goes(
         assert made.folder.upload.exists()
         some = sum(size.sample for size in made.posts().windows())  # which has room for all
         with monkeypatch.context() as patch:
-            patch.setattr("klda.monitor.from_file.close", dying_at_once)
+            patch.setattr("klda.monitor.create.close", dying_at_once)
             with pytest.raises(KeyboardInterrupt):
                 fill(made)
         assert not made.folder.upload.exists()
@@ -136,7 +136,7 @@ def test_topics_shift_with_the_list(monitor: Monitor) -> None:
 def test_a_file_that_is_not_ours_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "foreign.safetensors"
     path.write_bytes(b"\x80\x04pickle")
-    with pytest.raises(Exception, match="not what klda wrote"):
+    with pytest.raises(Exception, match="damaged"):
         read_choices(path)
 
 
@@ -156,7 +156,7 @@ def test_a_job_of_a_dead_process_is_recognised(monitor: Monitor) -> None:
     found = the_job(later, dead)
     assert found.state == "failed"
     assert found.error is not None
-    assert "without a word" in found.error
+    assert "process died" in found.error
 
 
 def test_work_in_another_process_can_be_watched_and_stopped(monitor: Monitor) -> None:
@@ -192,7 +192,7 @@ def test_a_monitor_has_few_jobs_at_once(monitor: Monitor, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(background.subprocess, "Popen", begin)
     jobs = [background.start(monitor, "topics", asked_by="ann") for _ in range(background.MOST_OPEN)]
-    with pytest.raises(DataError, match="go on already"):
+    with pytest.raises(DataError, match="are running"):
         background.start(monitor, "topics", asked_by="ann")
     assert len(started) == background.MOST_OPEN
     for job in jobs:
@@ -220,8 +220,8 @@ def test_a_backtest_runs_on_the_own_past_and_is_kept(monitor: Monitor) -> None:
 def test_a_closed_loop_runs_on_the_unfiltered_sample(monitor: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = backtest(monitor, {"loop": "closed", "policies": ["static"]})
     assert summary["policies"]["static"]["novelty"]["mean"] == 0
-    monkeypatch.setattr("klda.monitor.backtest.FEWEST_A_WINDOW", 1000)
-    with pytest.raises(DataError, match="closed loop takes 1000"):
+    monkeypatch.setattr("klda.monitor.own_backtest.FEWEST_A_WINDOW", 1000)
+    with pytest.raises(DataError, match="closed loop needs 1000"):
         backtest(monitor, {"loop": "closed", "policies": ["static"]})
 
 

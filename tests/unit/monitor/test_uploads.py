@@ -15,10 +15,10 @@ import pytest
 
 from klda.errors import DataError, InputError, SettingError
 from klda.monitor import uploads
-from klda.monitor.from_file import create_from_upload, fill
+from klda.monitor.create import create_from_upload, fill
 from klda.monitor.monitor import opened
-from klda.monitor.settings import MonitorSettings
-from klda.monitor.unpacking import check_size
+from klda.monitor.monitor_settings import MonitorSettings
+from klda.monitor.uploads import check_size
 from klda.store import list_monitors
 from tests.unit.monitor.uploading import VALUES, sent
 
@@ -107,7 +107,7 @@ def test_uploads_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.Monkey
     sent(tmp_path, b"x")
     uploads.discard(tmp_path, sent(tmp_path, b"x"))
     sent(tmp_path, b"x")
-    with pytest.raises(InputError, match="2 files wait"):
+    with pytest.raises(InputError, match="2 uploads already wait"):
         sent(tmp_path, b"x")
 
 
@@ -148,7 +148,7 @@ def test_an_upload_is_not_served_after_its_day(world: Path, tmp_path: Path) -> N
     folder = uploads.file_of(tmp_path, upload).parent
     days_ago = time.time() - 5 * 86_400
     os.utime(folder, (days_ago, days_ago))
-    with pytest.raises(InputError, match="it waits for a day at most"):
+    with pytest.raises(InputError, match="uploads are kept for a day"):
         uploads.preview(tmp_path, upload)
     assert uploads.sweep(tmp_path) == 1
     assert not folder.exists()

@@ -14,15 +14,15 @@ from unittest.mock import Mock
 import pytest
 
 from klda.errors import DataError, InputError, SettingError
-from klda.monitor.close import close, closed
+from klda.monitor.calendar import close, closed
 from klda.monitor.collect import Collector, collect
 from klda.monitor.export import export, window_at
+from klda.monitor.forget import vacuum
 from klda.monitor.monitor import Monitor
+from klda.monitor.overview import flow, now
 from klda.monitor.propose import propose
 from klda.monitor.run import turn
-from klda.monitor.topics import learn_topics
-from klda.monitor.vacuum import vacuum
-from klda.monitor.volume_series import flow, now
+from klda.monitor.window_topics import learn_topics
 from klda.posts import read_posts
 from klda.store.monitor_folders import only_writer
 from klda.streams import Burst
@@ -80,7 +80,7 @@ def test_a_turn_closes_proposes_and_is_done_once(collected: Monitor) -> None:
     told: list[str] = []
     turn(collected, MONDAY + WEEK, tell=told.append)
     assert told[0] == "window 2026-01-05 closed"
-    assert told[1] == "no proposal yet: the first comes when a second window has closed"
+    assert told[1] == "no proposal yet: the first one needs two closed windows"
     assert not any(job.kind == "propose" for job in collected.records.jobs.newest())  # so that none is shown as failed
     turn(collected, MONDAY + 2 * WEEK, tell=told.append)
     assert len(collected.records.proposals.newest()) == 1
@@ -102,7 +102,7 @@ def test_an_exported_window_is_read_back(collected: Monitor, tmp_path: Path) -> 
     assert export(collected, tmp_path / "all.parquet") == 120
     with pytest.raises(DataError, match="has no posts of 2019-12-30"):
         export(collected, tmp_path / "none.jsonl", window_at(collected, "2020-01-01"))
-    with pytest.raises(SettingError, match="'soon' is no day"):
+    with pytest.raises(SettingError, match="'soon' is not a day"):
         window_at(collected, "soon")
 
 
@@ -139,7 +139,7 @@ def test_nothing_expires_unless_the_settings_say_so(collected: Monitor) -> None:
 
 def test_examples_of_old_windows_go_after_a_crash_too(proposed: Monitor, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("klda.monitor.vacuum._withdraw", Mock(side_effect=KeyboardInterrupt))
+        patched.setattr("klda.monitor.forget._withdraw", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             vacuum(after(proposed, WEEK), "1d")
     assert proposed.posts().windows() == []
@@ -177,7 +177,7 @@ def test_a_monitor_does_not_inherit_the_records_of_one_that_is_gone(make: Make, 
     with make(**shared) as monitor:
         folder = monitor.folder.path
     shutil.rmtree(folder)
-    with pytest.raises(InputError, match="the database has a monitor 'health' already"), make(**shared):
+    with pytest.raises(InputError, match="the database already has a monitor 'health'"), make(**shared):
         pass
     assert not folder.exists()
 

@@ -8,8 +8,8 @@ import anyio
 import httpx
 import pytest
 
-from klda.web.app import create_app
-from klda.web.settings import StudioSettings
+from klda.web.application import create_app
+from klda.web.studio_settings import StudioSettings
 from tests.unit.web.home import make_home
 
 BASE = "http://127.0.0.1:8650"

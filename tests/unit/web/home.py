@@ -10,11 +10,11 @@ import numpy as np
 
 from klda.advice.explanation import Example, Reason
 from klda.advice.proposal import Proposal
-from klda.monitor.close import close
+from klda.monitor.calendar import close
 from klda.monitor.create import create
 from klda.monitor.monitor import Monitor, opened
-from klda.monitor.settings import MonitorSettings
-from klda.monitor.topics import learn_topics
+from klda.monitor.monitor_settings import MonitorSettings
+from klda.monitor.window_topics import learn_topics
 from klda.posts.schema import to_batch
 from klda.store import RecordedGap
 from klda.types import Estimate, Keyword, KeywordSet, Post

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from klda.web.api.models import TopicsAnswer, YieldAnswer
+from klda.web.api.answers import TopicsAnswer, YieldAnswer
 from tests.unit.web.conftest import Browser
 
 READ = [

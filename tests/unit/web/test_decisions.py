@@ -13,13 +13,13 @@ import httpx
 import pytest
 
 from klda.advice.proposal import Proposal
-from klda.monitor.choices import load_choices, save_choices
-from klda.monitor.from_file import create_from_upload, fill
+from klda.monitor.create import create_from_upload, fill
 from klda.monitor.monitor import opened
+from klda.monitor.saved_choices import load_choices, save_choices
 from klda.simulation import World, write
 from klda.types import KeywordSet
-from klda.web.pages.proposal import _frontier
-from klda.web.settings import StudioSettings
+from klda.web.pages.proposals import _frontier
+from klda.web.studio_settings import StudioSettings
 from tests.unit.monitor.uploading import VALUES, sent
 from tests.unit.web.conftest import Browser
 from tests.unit.web.home import MONDAY, make_home
@@ -94,7 +94,7 @@ def test_a_word_that_is_typed_is_looked_up_in_the_posts(browser: Browser) -> Non
     answer = browser.get(f"/api/v1{path}", params={"keyword": words}).json()
     assert answer["unknown"] == ["<b>unheard</b>"]
     page = browser.get(path, params={"keyword": proposal["current"], "more": "<b>unheard</b>"}).text
-    assert "&lt;b&gt;unheard&lt;/b&gt;</bdi>: no known post has it." in page
+    assert "&lt;b&gt;unheard&lt;/b&gt;</bdi>: no stored post has it." in page
 
 
 @pytest.mark.parametrize("path", ["proposals/0123456789abcdef", "backtests/0123456789abcdef", "jobs/0123456789abcdef"])
@@ -170,9 +170,9 @@ def test_a_form_says_what_is_wrong_field_by_field(browser: Browser, content: byt
     assert 'id="error-window"' in browser.post(f"/upload/{name}", wide).text
     unheard = browser.post(f"/upload/{name}", wide | {"window": "7d", "keywords": "qwertzuiop"}).text
     assert 'id="error-keywords"' in unheard
-    assert "no post of the file carries any of these keywords" in unheard.lower()
+    assert "no post of the file has any of these keywords" in unheard.lower()
     taken = browser.post(f"/api/v1/uploads/{name}/monitor", json={"name": "health", "subject": "x", "keywords": ["a"]})
-    assert taken.json()["fields"] == {"name": "a monitor of this name is there already"}
+    assert taken.json()["fields"] == {"name": "a monitor with this name exists already"}
 
 
 def test_nonsense_is_no_file_of_posts(browser: Browser) -> None:

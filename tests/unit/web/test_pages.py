@@ -147,7 +147,7 @@ def test_what_is_wrong_is_said_beside_the_field_and_what_was_typed_stays(
 def test_a_name_that_is_taken_is_refused(browse: Callable[..., Browser]) -> None:
     browser = browse()
     browser.post("/new", FORM)
-    assert "is there already" in browser.post("/new", FORM).text
+    assert "exists already" in browser.post("/new", FORM).text
 
 
 def test_a_monitor_that_is_not_there_is_not_found(reader: Browser) -> None:
@@ -194,7 +194,8 @@ def test_a_list_that_the_source_refuses_is_seen_on_the_page_by_machines_and_in_t
                 keywords = list(monitor.records.keywords.active().texts)
                 monitor.records.journal.note("klda", "filter refused", "x", keywords=keywords, reason=said)
         page = browser.get("/monitors/flu").text
-        assert ("does not follow these keywords" in page) == ("X refused &lt;rules&gt;" in page) == (said is not None)
+        told = "still uses the keywords before these" in page
+        assert told == ("X refused &lt;rules&gt;" in page) == (said is not None)
         assert f'klda_refused{{monitor="flu"}} {count}' in browser.get("/metrics").text
         assert browser.get("/api/v1/monitors/flu").json()["refused"] == said
 

@@ -51,7 +51,7 @@ def test_who_decides_too_late_sees_what_was_decided(browser: Browser, proposal: 
     assert browser.post(f"{proposal}/decide", {"verdict": "reject"}).status_code == 303
     page = browser.post(f"{proposal}/decide", {"verdict": "approve"})
     assert page.status_code == 409
-    assert "does not wait any more: it is rejected" in page.text
+    assert "no longer waits: it is rejected" in page.text
     assert "<b>Rejected</b> by ann" in page.text
     assert 'class="flag good"' not in page.text
 
@@ -62,7 +62,7 @@ def test_rules_of_a_decided_proposal_are_those_of_the_list_that_holds(
 ) -> None:
     active = browser.get("/api/v1/monitors/health").json()["keywords"]
     waiting = browser.get(proposal).text
-    assert "from the active list to the proposed one" in waiting
+    assert "the active list on the platform to the proposed one" in waiting
     assert " terms, 1 new, 0 gone" in waiting
     form = {"verdict": verdict, "more": "cough", "keyword": active} if verdict == "edit" else {"verdict": verdict}
     assert browser.post(f"{proposal}/decide", form).status_code == 303

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from klda.web.safety.sessions import COOKIE, LIFE, Sessions
+from klda.web.sessions import COOKIE, LIFE, Sessions
 
 
 def test_sessions_end_and_cannot_be_made_up() -> None:

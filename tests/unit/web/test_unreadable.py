@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from klda.monitor.create import create
-from klda.monitor.settings import MonitorSettings
+from klda.monitor.monitor_settings import MonitorSettings
 from klda.store import create_monitor
 from klda.web import studio
 from tests.unit.web.conftest import Browse, Browser

@@ -1,21 +1,17 @@
-"""`klda monitor …`: one file a command, or a few that belong together."""
+"""The commands of `klda monitor`, grouped in files by subject."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
-from klda.cli.monitor.close import close
 from klda.cli.monitor.collect import collect, run
 from klda.cli.monitor.create import create
-from klda.cli.monitor.decide import approve, edit, reject
-from klda.cli.monitor.delete import delete
-from klda.cli.monitor.export import export
-from klda.cli.monitor.history import history
-from klda.cli.monitor.propose import propose
-from klda.cli.monitor.report import report
-from klda.cli.monitor.rules import rules
-from klda.cli.monitor.show import list_all, show
-from klda.cli.monitor.vacuum import vacuum
+from klda.cli.monitor.proposals import approve, edit, propose, reject, report
+from klda.cli.monitor.show import history, list_all, show
+from klda.cli.monitor.upkeep import close, delete, export, vacuum
+from klda.cli.rules import monitor_rules
 
 monitor = typer.Typer(
     name="monitor",
@@ -24,8 +20,25 @@ monitor = typer.Typer(
     rich_markup_mode=None,
 )
 
-monitor.command()(create)
-monitor.command("list")(list_all)
-COMMANDS = (show, collect, run, close, propose, approve, reject, edit, history, rules, report, export, vacuum, delete)
-for command in COMMANDS:
-    monitor.command()(command)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "create": create,
+    "list": list_all,
+    "show": show,
+    "collect": collect,
+    "run": run,
+    "close": close,
+    "propose": propose,
+    "approve": approve,
+    "reject": reject,
+    "edit": edit,
+    "history": history,
+    "rules": monitor_rules,
+    "report": report,
+    "export": export,
+    "vacuum": vacuum,
+    "delete": delete,
+}
+"""In the order of the help."""
+
+for name, command in COMMANDS.items():
+    monitor.command(name)(command)

@@ -1,4 +1,4 @@
-"""`klda monitor collect` and `klda monitor run`: work that goes on until it is told to stop."""
+"""`klda monitor collect` and `klda monitor run`, which work until somebody stops them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from klda.cli.monitor.options import HOME, Home, Name
-from klda.cli.options import OutputFormat
-from klda.cli.output import Format, out, print_json, print_table
-from klda.cli.progress import console, progress_bar
+from klda.cli.options import HOME, Home, Name, OutputFormat
+from klda.cli.output import Format, console, out, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     import asyncio
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Collect posts from where the last run stopped, until Ctrl-C; nothing is proposed."""
     from klda.monitor.collect import collect as work
-    from klda.monitor.failure import leaving_failure
+    from klda.monitor.collect import leaving_failure
     from klda.monitor.monitor import opened
 
     quiet = output is Format.json
@@ -32,7 +30,7 @@ def collect(name: Name, home: Home = HOME, output: OutputFormat = Format.table) 
 
 def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> None:
     """Run a monitor until Ctrl-C: collect, close windows, propose, and approve if that is automatic."""
-    from klda.monitor.failure import leaving_failure
+    from klda.monitor.collect import leaving_failure
     from klda.monitor.monitor import opened
     from klda.monitor.run import run as work
 
@@ -46,10 +44,10 @@ def run(name: Name, home: Home = HOME, output: OutputFormat = Format.table) -> N
 
 
 def until_stopped(work: Callable[[asyncio.Event], Awaitable[Counts]]) -> Counts:
-    """What the work returns; Ctrl-C, or the signal that services are stopped with, lets it store what it has first."""
+    """The numbers of a run. After Ctrl-C or SIGTERM, it stores its posts before it ends."""
     import asyncio
 
-    from klda.monitor.memory import hold_little
+    from klda.monitor.collect import hold_little
 
     hold_little()
 
@@ -69,6 +67,6 @@ def _summary(name: str, counts: Counts, output: Format, command: str) -> None:
     rows = [(what, value) for what, value in asdict(counts).items() if what != "ended"]
     print_table(f"Monitor {name}", ("what", "value"), rows)
     ending = (
-        "The source has ended." if counts.ended else f"Everything is stored; go on with: klda monitor {command} {name}"
+        "The source has ended." if counts.ended else f"Everything is stored. To continue: klda monitor {command} {name}"
     )
     out.print(ending, markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`klda monitor create`: a new monitor, from a settings file or from options."""
+"""`klda monitor create`: makes a monitor, from a settings file or from options."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from klda.cli.arguments import check_files, parse_keywords
-from klda.cli.monitor.options import HOME, By, Home, Name, identity
-from klda.cli.options import DateFormat, OutputFormat, Timezone
+from klda.cli.options import HOME, By, DateFormat, Home, Name, OutputFormat, Timezone, identity
 from klda.cli.output import Format, out, print_json
 from klda.errors import SettingError
 
@@ -44,7 +43,7 @@ def create(
     kind, _, address = (source or "").partition(":")
     check_files(settings, Path(address) if kind == "replay" and address else None)
     from klda.monitor.create import create as make
-    from klda.monitor.settings import MonitorSettings, source_with
+    from klda.monitor.monitor_settings import MonitorSettings, source_with
 
     values: dict[str, Any] = {}
     if settings is not None:

@@ -186,7 +186,7 @@ class Jobs:
         """How many jobs were marked as failed because they have not reported for this time: their process has died."""
         t, now = sql_tables.jobs, self.clock()
         lost = (t.c.monitor == self.monitor) & t.c.state.in_(OPEN) & (t.c.changed < now - silent_for)
-        values = {"state": "failed", "error": "its process ended without a word; start it again", "changed": now}
+        values = {"state": "failed", "error": "its process died; start it again", "changed": now}
         return self.database.write(lambda c: c.execute(update(t).where(lost).values(**values)).rowcount)
 
     def get(self, name: str) -> Job:

@@ -1,1 +1,1 @@
-"""Resources for programs, one file each: a `router` with pydantic models, listed in `klda.web.app`."""
+"""Resources for programs, with pydantic models. Their routers are listed in `klda.web.application`."""

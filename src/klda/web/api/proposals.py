@@ -1,4 +1,4 @@
-"""Proposals: what is advised and why, the dial, what-if, decisions, and rules for platforms."""
+"""Proposals: the advice and its reasons, the dial, what-if, decisions, and rules for platforms."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from klda.store import SavedProposal
 from klda.streams.platform_rules import Platform
 from klda.types import Budget, Estimate
 from klda.web.actions import MOST_NOTE, PROPOSAL, Verdict, decide, the_proposal, weighable
+from klda.web.api.answers import Answer, EstimateAnswer, JobAnswer, KeywordTexts
 from klda.web.api.jobs import answer_for
-from klda.web.api.models import Answer, EstimateAnswer, JobAnswer, KeywordTexts
 from klda.web.problems import documented
 from klda.web.studio import Identity, TheMonitor
 
@@ -33,22 +33,22 @@ class ReasonAnswer(BaseModel):
     """Why a keyword is kept, added, dropped or held back."""
 
     keyword: str
-    forms: list[str] = Field(description="What is matched for it.")
+    forms: list[str] = Field(description="The words that are matched for it.")
     action: Literal["keep", "add", "drop", "hold"]
     text: str = Field(description="The reason in words.")
-    volume: str = Field(description="How many posts it brings, and how many of them are new, in words.")
-    code: str = Field(description="The reason for programs.")
-    relevance: float | None = Field(description="Probability that what it newly brings is on the subject.")
-    new_posts: float | None = Field(description="Of its expected posts, those that the current list does not bring.")
-    expected_posts: EstimateAnswer | None = Field(description="In the next window.")
+    volume: str = Field(description="Its posts, and how many of them are new, in words.")
+    code: str = Field(description="The reason as a code, for programs.")
+    relevance: float | None = Field(description="Probability that its new posts are on the subject.")
+    new_posts: float | None = Field(description="Expected posts that the current list does not bring.")
+    expected_posts: EstimateAnswer | None = Field(description="Expected posts in the next window.")
     gained: list[str]
     lost: list[str]
     extends: str | None
-    examples: list[str] = Field(description="Posts that carry it; texts of strangers.")
+    examples: list[str] = Field(description="Posts with the keyword. Their texts are from strangers.")
 
 
 class ProposalSummary(BaseModel):
-    """A proposal in the list."""
+    """A proposal in the list of proposals."""
 
     id: str
     made: datetime
@@ -56,7 +56,7 @@ class ProposalSummary(BaseModel):
     policy: str
     add: list[str]
     drop: list[str]
-    flags: list[str] = Field(description="Why it must not be approved automatically.")
+    flags: list[str] = Field(description="Why it needs a person.")
 
 
 class FrontierAnswer(Answer):
@@ -70,7 +70,7 @@ class FrontierAnswer(Answer):
 
 
 class DecisionAnswer(Answer):
-    """What was decided, and by whom."""
+    """A decision, and who made it."""
 
     verdict: Verdict
     decided_by: str
@@ -91,7 +91,7 @@ class ProposalAnswer(ProposalSummary):
     reasons: list[ReasonAnswer]
     frontier: list[FrontierAnswer]
     notes: list[str]
-    model: str | None = Field(description="Id of the model that it was made with, where one was trained.")
+    model: str | None = Field(description="Id of its model, if one was trained.")
     decision: DecisionAnswer | None
 
 
@@ -103,22 +103,22 @@ class SelectionAnswer(BaseModel):
     add: list[str]
     drop: list[str]
     expected_posts: EstimateAnswer
-    retention: float = Field(description="Share of the posts of today's list that it still brings.")
+    retention: float = Field(description="Share of the current list's posts that it still brings.")
     new_ground: float
     reasons: list[ReasonAnswer]
 
 
 class TopicShareAnswer(Answer):
-    """A topic, and how much of the posts it makes up now and with the other list."""
+    """A topic, with its share of the posts now and with the other list."""
 
     words: list[str]
     now: float
     then: float
-    arriving: list[str] = Field(description="Words that the other list brings into the topic.")
+    arriving: list[str] = Field(description="New words of the topic with the other list.")
 
 
 class OutlookAnswer(Answer):
-    """What a list would bring in the next window, against the current one."""
+    """The posts that a list would bring in the next window, compared with the current list."""
 
     keywords: KeywordTexts
     expected_posts: EstimateAnswer
@@ -126,12 +126,12 @@ class OutlookAnswer(Answer):
     new_ground: float
     gained: list[str]
     lost: list[str]
-    top: list[str] = Field(description="The words that it would bring most.")
+    top: list[str] = Field(description="The most frequent words in its posts.")
     topics: list[TopicShareAnswer]
-    over: str | None = Field(description="The limit that it breaks.")
+    over: str | None = Field(description="The limit that it exceeds.")
     held: dict[str, str] = Field(description="Keywords that a proposal would not add, and why.")
-    unknown: list[str] = Field(description="Keywords that no known post has.")
-    reasons: list[ReasonAnswer] = Field(description="What is known of each keyword: posts, new ones, relevance.")
+    unknown: list[str] = Field(description="Keywords without a known post.")
+    reasons: list[ReasonAnswer] = Field(description="Posts, new posts and relevance of each keyword.")
 
 
 class DecisionForm(BaseModel):
@@ -145,7 +145,7 @@ class DecisionForm(BaseModel):
 
 
 class RulesAnswer(Answer):
-    """A list as rules that a platform takes, in order."""
+    """A list as rules of a platform, in order."""
 
     platform: Platform
     terms: list[str]
@@ -163,13 +163,13 @@ def proposals(monitor: TheMonitor, limit: Annotated[int, Query(ge=1, le=200)] = 
 
 @router.post("/monitors/{name}/proposals", status_code=202, responses=documented(409))
 def propose(monitor: TheMonitor, identity: Identity) -> JobAnswer:
-    """Begins to make a proposal from the windows that have closed; the job that comes back tells how far it is."""
+    """Starts to make a proposal from the closed windows. Returns its job, which shows the progress."""
     return answer_for(monitor, start(monitor, "propose", asked_by=identity))
 
 
 @router.get("/monitors/{name}/proposals/{proposal}")
 def show_proposal(monitor: TheMonitor, proposal: ProposalId) -> ProposalAnswer:
-    """A proposal with its reasons, the frontier, and what was decided about it."""
+    """A proposal with its reasons, the frontier, and the decision about it."""
     return _full(the_proposal(monitor, proposal))
 
 
@@ -183,7 +183,7 @@ def dial(
     max_keywords: Limit = None,
     max_posts: Limit = None,
 ) -> SelectionAnswer:
-    """The best list at a setting of the dial, at once; with other limits, if they are given."""
+    """The best list at a setting of the dial, without delay. Other limits may be given."""
     choices = weighable(monitor, the_proposal(monitor, proposal))
     budget = Budget(max_keywords, max_posts) if max_keywords or max_posts else None
     return _selection(reselect(choices, novelty, budget))
@@ -193,9 +193,12 @@ def dial(
 def outlook(
     monitor: TheMonitor,
     proposal: ProposalId,
-    keyword: Annotated[list[Text], Query(min_length=1, max_length=1000, description="The list, one by one.")],
+    keyword: Annotated[
+        list[Text],
+        Query(min_length=1, max_length=1000, description="A keyword of the list. Repeat it for each keyword."),
+    ],
 ) -> OutlookAnswer:
-    """What any list would bring. A word that is no candidate is looked up in the posts."""
+    """The posts that any list would bring. A word that is no candidate is looked up in the posts."""
     found = what_if(weighable(monitor, the_proposal(monitor, proposal)), keyword)
     return OutlookAnswer(
         keywords=list(found.keywords.texts),
@@ -215,7 +218,7 @@ def outlook(
 
 @router.post("/monitors/{name}/proposals/{proposal}/decision", responses=documented(409))
 def decision(monitor: TheMonitor, proposal: ProposalId, form: DecisionForm, identity: Identity) -> ProposalAnswer:
-    """Approves, edits or rejects a proposal, once; the audit log has who it was."""
+    """Approves, edits or rejects a proposal, once. The audit log keeps the name of the person."""
     saved = the_proposal(monitor, proposal)
     decide(monitor, saved, form.verdict, identity=identity, note=form.note, keywords=form.keywords)
     return _full(the_proposal(monitor, proposal))
@@ -223,7 +226,7 @@ def decision(monitor: TheMonitor, proposal: ProposalId, form: DecisionForm, iden
 
 @router.get("/monitors/{name}/proposals/{proposal}/rules/{platform}")
 def proposal_rules(monitor: TheMonitor, proposal: ProposalId, platform: Platform) -> RulesAnswer:
-    """The step from the active list to the proposed one, as rules for a platform."""
+    """The change from the active list to the proposed one, as rules for a platform."""
     return _rules(monitor, platform, the_proposal(monitor, proposal).id)
 
 

@@ -1,4 +1,4 @@
-"""Files of posts that people hand in, and monitors that are made of them."""
+"""Uploads: files of posts, and monitors that are made from them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from starlette.concurrency import run_in_threadpool
 
 from klda.errors import InputError
 from klda.monitor.background import start
-from klda.monitor.from_file import create_from_upload
+from klda.monitor.create import create_from_upload
 from klda.monitor.monitor import Monitor
 from klda.monitor.uploads import Preview, discard, preview, receive
+from klda.web.api.answers import JobAnswer
 from klda.web.api.jobs import answer_for
-from klda.web.api.models import JobAnswer
 from klda.web.forms import NewMonitor, name_taken
 from klda.web.problems import documented
 from klda.web.studio import Identity, Studio, TheStudio
@@ -26,14 +26,14 @@ UploadId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$", description="Id of the
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "The bytes of the file: JSON lines, JSON, CSV or Parquet; packed with gzip or Zstandard or not.",
+        "description": "The bytes of a file: JSON lines, JSON, CSV or Parquet, also compressed with gzip or Zstandard.",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
 }
 
 
 class FirstPost(BaseModel):
-    """A post as it stands in the file; its text is a stranger's."""
+    """A post in the file. Its text is from a stranger."""
 
     id: str
     time: str
@@ -42,7 +42,7 @@ class FirstPost(BaseModel):
 
 
 class UploadAnswer(BaseModel):
-    """What is in an upload."""
+    """The content of an upload."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -57,12 +57,12 @@ class UploadAnswer(BaseModel):
     start: str = Field(description="Time of the earliest post.")
     end: str = Field(description="Time of the latest post.")
     first: list[FirstPost]
-    language: str = Field(description="That most posts look to be in.")
-    suggestions: list[str] = Field(description="Words that many posts share, as keywords to start from.")
+    language: str = Field(description="Language of most posts.")
+    suggestions: list[str] = Field(description="Frequent words, as keywords to start with.")
 
 
 class UploadForm(NewMonitor):
-    """A monitor to be made of an upload."""
+    """The form for a new monitor from an upload."""
 
     policy: str = Field(default="klda", max_length=50, description="Who proposes.")
 
@@ -74,7 +74,7 @@ async def upload(
     timezone: Annotated[str | None, Query(max_length=100, description="Zone of times without a zone.")] = None,
     date_format: Annotated[str | None, Query(max_length=100, description="Format of times: %d/%m/%Y %H:%M.")] = None,
 ) -> UploadAnswer:
-    """Takes a file of posts and says what is in it; it waits for a day to be made a monitor of."""
+    """Takes a file of posts and returns its content. It is kept for a day, until a monitor is made from it."""
     home = studio.settings.home
     name = await receive(home, request.stream(), studio.settings.max_upload)
     look = partial(preview, home, name, timezone=timezone, date_format=date_format)
@@ -83,7 +83,7 @@ async def upload(
 
 @router.get("/uploads/{upload}")
 def show_upload(upload: UploadId, studio: TheStudio) -> UploadAnswer:
-    """What is in an upload."""
+    """The content of an upload."""
     return UploadAnswer.model_validate(seen(studio, upload))
 
 
@@ -96,12 +96,12 @@ def delete_upload(upload: UploadId, studio: TheStudio) -> Response:
 
 @router.post("/uploads/{upload}/monitor", status_code=202, responses=documented(409))
 def make_of_upload(upload: UploadId, form: UploadForm, studio: TheStudio, identity: Identity) -> JobAnswer:
-    """Makes a monitor of an upload; the job stores its posts, closes its windows and makes the first proposal."""
+    """Makes a monitor from an upload. Its job stores the posts, closes the windows and makes the first proposal."""
     return answer_for(*begin(studio, upload, form, identity))
 
 
 def seen(studio: Studio, upload: str) -> Preview:
-    """What is in an upload; an answer of 404 where there is none."""
+    """The content of an upload. HTTP 404 if there is none."""
     try:
         return preview(studio.settings.home, upload)
     except InputError as error:
@@ -109,7 +109,7 @@ def seen(studio: Studio, upload: str) -> Preview:
 
 
 def begin(studio: Studio, upload: str, form: UploadForm, identity: str) -> tuple[Monitor, str]:
-    """The new monitor, and the id of the job that fills it."""
+    """The new monitor, and the id of the job that stores its posts."""
     seen(studio, upload)
     if studio.has(form.name):
         raise name_taken()

@@ -1,6 +1,6 @@
-"""Pages for people, one file each: a `router`, listed in `klda.web.app`.
+"""Pages for people. Their routers are listed in `klda.web.application`.
 
-Endpoints that read a store are plain functions, which run in the thread pool. A page is `render(request, template, …)`;
-pages of one monitor extend `monitor_base.html` and lie under /monitors/{name}. Every form holds
-`csrf_field(csrf)`; htmx sends the same token by itself.
+Endpoints that read a store are plain functions, which run in the thread pool. A page is `render(request, template, …)`.
+Pages of one monitor extend `monitor_base.html` and are below /monitors/{name}. Every form contains `csrf_field(csrf)`;
+htmx sends the same token by itself.
 """

@@ -1,4 +1,4 @@
-"""Jobs and health: what runs, how far it is, what failed and why."""
+"""The page of jobs: what runs, how far it is, what failed and why."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN = 60
 
 @dataclass(frozen=True)
 class JobHealth:
-    """A monitor that can be read, with its newest jobs."""
+    """A readable monitor with its newest jobs."""
 
     name: str
     running: bool
@@ -34,7 +34,7 @@ class JobHealth:
 
 @dataclass(frozen=True)
 class JobRow:
-    """A job and whose it is."""
+    """A job and the name of its monitor."""
 
     monitor: str
     job: Job
@@ -55,7 +55,7 @@ def jobs_page(request: Request, studio: TheStudio) -> Response:
 
 @router.get("/jobs/list")
 def jobs_list(request: Request, studio: TheStudio, seen: str = "") -> Response:
-    """The jobs alone, for a page that looks again; nothing where it has them all."""
+    """The list of jobs, for a page that updates itself. Empty if nothing has changed."""
     rows = _rows(studio.each(_health))
     if seen == _stamp(rows):
         return Response(status_code=204)
@@ -81,6 +81,6 @@ def _rows(health: Sequence[JobHealth | Unreadable]) -> list[JobRow]:
 
 
 def _stamp(rows: list[JobRow]) -> str:
-    """What changes when anything in the list does."""
+    """A stamp that changes when the list does."""
     facts = [(row.job.id, row.job.state, row.job.stage, row.job.done, row.job.cancelled) for row in rows]
     return sha256(repr(facts).encode()).hexdigest()[:16]

@@ -1,7 +1,9 @@
-"""A monitor as it stands: what flows in, what each keyword brings, what it is about."""
+"""The pages of one monitor: state, history, and the form to delete it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
@@ -9,14 +11,16 @@ from fastapi.responses import RedirectResponse
 
 from klda.errors import DataError
 from klda.monitor.background import start
-from klda.monitor.filter_sync import refusal
+from klda.monitor.calendar import horizon
+from klda.monitor.history import history
 from klda.monitor.monitor import Monitor
-from klda.monitor.volume_series import flow, now, yields
+from klda.monitor.overview import flow, now, yields
+from klda.monitor.rules import refusal
+from klda.store import KeywordSpan
 from klda.store.sql.journal import OPEN
 from klda.store.sql.volume_records import Period
 from klda.web.actions import delete_monitor, start_running, stop_running
-from klda.web.charts.topics import name_of, topics_over_time
-from klda.web.charts.volume import volume
+from klda.web.page_charts import evolution, name_of, outcomes, topics_over_time, volume
 from klda.web.rendering import render
 from klda.web.studio import Identity, TheMonitor, TheStudio
 
@@ -48,27 +52,27 @@ def monitor_page(request: Request, monitor: TheMonitor, by: Period = "window") -
 
 @router.get("/volume")
 def volume_part(request: Request, monitor: TheMonitor, by: Period = "window") -> Response:
-    """The picture of volume alone, by windows, days or hours."""
+    """The chart of volume alone, by windows, days or hours."""
     return render(request, "volume.html", monitor=monitor.name, **_volume(monitor, by))
 
 
 @router.post("/run")
 def run(monitor: TheMonitor, identity: Identity) -> Response:
-    """Begins to collect."""
+    """Starts collecting."""
     start_running(monitor, identity)
     return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
 
 
 @router.post("/stop")
 def stop(monitor: TheMonitor, identity: Identity) -> Response:
-    """Ends collecting; what has come is stored first."""
+    """Stops collecting, after all collected posts are stored."""
     stop_running(monitor, identity)
     return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
 
 
 @router.post("/topics")
 def learn(monitor: TheMonitor, identity: Identity) -> Response:
-    """Begins to work out topics of the newest window."""
+    """Starts to learn the topics of the newest window."""
     start(monitor, "topics", asked_by=identity)
     return RedirectResponse(f"/monitors/{monitor.name}", status_code=303)
 
@@ -87,7 +91,7 @@ def delete(
     identity: Identity,
     confirmed: Annotated[str, Form(max_length=100)] = "",
 ) -> Response:
-    """Deletes the monitor, where its name was typed; what stands in the way is said beside the form."""
+    """Deletes the monitor if its name was typed. Otherwise the form says what is wrong."""
     if confirmed.strip() != monitor.name:
         return _delete_form(request, monitor, f"type {monitor.name} to delete it", confirmed)
     try:
@@ -112,7 +116,7 @@ def _delete_form(request: Request, monitor: Monitor, error: str | None = None, t
 
 
 def frame(monitor: Monitor) -> dict[str, Any]:
-    """What `monitor_base.html` shows on every page of a monitor."""
+    """The values that `monitor_base.html` shows on every page of a monitor."""
     waiting = monitor.records.proposals.waiting_id()
     settings = monitor.settings
     return {"monitor": monitor.name, "subject": settings.subject, "zone": settings.zone, "waiting": waiting is not None}
@@ -121,3 +125,57 @@ def frame(monitor: Monitor) -> dict[str, Any]:
 def _volume(monitor: Monitor, by: Period) -> dict[str, Any]:
     points = flow(monitor, by)
     return {"by": by, "volume_picture": volume(points, by, monitor.settings.zone) if points else None}
+
+
+@dataclass
+class ListChange:
+    """A change of the list, and who decided it."""
+
+    at: datetime
+    decided_by: str
+    proposal: str | None = None
+    came: list[KeywordSpan] = field(default_factory=list)
+    went: list[KeywordSpan] = field(default_factory=list)
+
+
+@router.get("/history")
+def history_page(request: Request, monitor: TheMonitor) -> Response:
+    """The page."""
+    stories = history(monitor)
+    found = [outcome for story in stories for outcome in story.outcomes]
+    ended = {point.start for point in monitor.records.volume.series("window", keywords=[""])[:-1]}
+    over = sorted(
+        (o for o in found if o.window_start in ended), key=lambda o: (o.window_start, o.expected.mean), reverse=True
+    )
+    return render(
+        request,
+        "history.html",
+        **frame(monitor),
+        changes=changes([span for story in stories for span in story.spans]),
+        picture=evolution(stories, _until(monitor)),
+        outcomes=over[:200],
+        outcomes_picture=outcomes(over, monitor.settings.zone) if over else None,
+        within=sum(o.expected.low <= o.realised <= o.expected.high for o in over if o.realised is not None),
+        n_outcomes=len(over),
+        entries=monitor.records.journal.entries(30),
+    )
+
+
+def changes(spans: list[KeywordSpan]) -> list[ListChange]:
+    """All changes of the list, newest first."""
+    found: dict[datetime, ListChange] = {}
+    for span in spans:
+        change = found.setdefault(span.started, ListChange(span.started, span.decided_by, span.proposal))
+        change.came.append(span)
+        change.proposal = change.proposal or span.proposal
+        if span.ended is not None:
+            found.setdefault(span.ended, ListChange(span.ended, span.ended_by or "")).went.append(span)
+    return sorted(found.values(), key=lambda change: change.at, reverse=True)
+
+
+def _until(monitor: Monitor) -> datetime:
+    """The end of the bars of active keywords: now, or for a replay the end of its last window."""
+    newest = monitor.records.volume.newest("window", horizon(monitor))
+    if monitor.settings.by_event_time and newest is not None:
+        return monitor.windowing.holding(newest).end
+    return monitor.clock()
