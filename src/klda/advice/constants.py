@@ -70,7 +70,8 @@ Not tuned."""
 # a first list from a subject in words
 
 FIRST_WORDS = 5
-"""Nearest words that take the place of a list when there is none. Not tuned."""
+"""Nearest words that take the place of a list when there is none. Of ten words, 4.9 are right on ten judged subjects;
+with the nearest words alone 2.4. Other numbers were not measured."""
 LEAST_FIRST = 0.35
 """Cosine with the subject from which on a word is near it. Not tuned."""
 VOLUME_FIRST = 0.05
