@@ -17,7 +17,7 @@ GLOBAL = ("tfidf", "textrank", "topical-pagerank", "context-topical-pagerank", "
 """Policies with one ranking for all current keywords."""
 LEARNING = (*GLOBAL, "cooccurrence", "embedding", "ensemble")
 """Policies that learn from the posts alone."""
-RANKING = LEARNING
+RANKING = (*LEARNING, "pretrained-embedding")
 
 
 def advice(name, history, current, candidates, **settings) -> Proposal:
