@@ -31,6 +31,7 @@ _BUILT_IN = {
     "embedding": "klda.baselines.embedding:Embedding",
     "pretrained-embedding": "klda.baselines.pretrained_embedding:PretrainedEmbedding",
     "word-ppr": "klda.baselines.word_ppr:WordPPR",
+    "rm3": "klda.baselines.rm3:RM3",
     "king-lam-roberts": "klda.baselines.king_lam_roberts:KingLamRoberts",
     "ensemble": "klda.policies.ensemble:Ensemble",
 }

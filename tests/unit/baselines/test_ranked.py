@@ -13,7 +13,7 @@ from klda.text.documents import Documents
 from klda.types import Budget, KeywordSet
 from tests.unit.baselines.few_posts import evidence_of, several_subjects, weekly
 
-GLOBAL = ("tfidf", "textrank", "topical-pagerank", "context-topical-pagerank", "word-ppr", "king-lam-roberts")
+GLOBAL = ("tfidf", "textrank", "topical-pagerank", "context-topical-pagerank", "word-ppr", "rm3", "king-lam-roberts")
 """Policies with one ranking for all current keywords."""
 LEARNING = (*GLOBAL, "cooccurrence", "embedding", "ensemble")
 """Policies that learn from the posts alone."""
