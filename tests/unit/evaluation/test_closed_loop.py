@@ -5,8 +5,9 @@ import pytest
 
 from klda.advice.proposal import Proposal
 from klda.errors import SettingError
-from klda.evaluation.closed_loop import ORACLES, LoopSettings, against_labels, run_closed_loop
+from klda.evaluation.closed_loop import LoopSettings, against_labels, run_closed_loop
 from klda.evaluation.oracle import MIN_POSTS, best_keywords, best_single_keywords
+from klda.evaluation.references import ORACLES
 from klda.evaluation.subjects import Subject
 from klda.policies.registry import policy
 from klda.types import KeywordSet
