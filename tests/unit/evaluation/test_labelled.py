@@ -101,7 +101,7 @@ def test_references_know_the_labels_of_their_week(archive, health, case):
         assert ask(case, name)["keywords"] == list(best_keywords(archive, week, health.labels, room).texts)
 
 
-@pytest.mark.parametrize("name", ["labels-keyselect"])
+@pytest.mark.parametrize("name", ["labels-keyselect", "labels-50", "labels-200", "labels-1000"])
 def test_references_of_last_week_see_no_label_of_the_test_week(archive, health, case, name):
     found = ask(case, name)
     labels = archive.labels.copy()
