@@ -20,7 +20,8 @@ from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive, capped
 from klda.evaluation.asking import ask_next, policy_of
 from klda.evaluation.drift import FOUNDING_WINDOWS, subject_distance
-from klda.evaluation.references import LAST_WEEK, NEXT_WEEK, ORACLES
+from klda.evaluation.references import LAST_WEEK, NEXT_WEEK, ORACLES, RETRIEVAL
+from klda.evaluation.retrieval import retrieved
 from klda.evaluation.subjects import Subject
 from klda.types import Budget, KeywordSet
 
@@ -94,7 +95,10 @@ def run_closed_loop(
     for step, window in enumerate(windows):
         if isinstance(policy, str) and policy in NEXT_WEEK and step:
             keywords = NEXT_WEEK[policy](archive, window, subject, settings.max_terms, generator) or keywords
-        matched = archive.collect(window, keywords)
+        if policy == RETRIEVAL and step:
+            keywords, matched = _by_meaning(archive, window, subject, settings.max_terms)
+        else:
+            matched = archive.collect(window, keywords)
         caught = capped(matched, settings.cap, generator)
         lists.append(keywords)
         collected.append(caught)
@@ -131,6 +135,14 @@ def run_closed_loop(
                 continue  # without an answer, for example because no post was collected, the list stays
             keywords = proposal.next_keywords or keywords
     return results
+
+
+def _by_meaning(archive: Archive, window: int, subject: Subject, max_terms: int) -> tuple[KeywordSet, Ints]:
+    """Posts that no list brings; those of the first list where nothing tells what the subject means."""
+    try:
+        return KeywordSet(), retrieved(archive, window, subject, max_terms)
+    except DataError:
+        return subject.keywords, archive.collect(window, subject.keywords)
 
 
 def propose_next(

@@ -15,13 +15,15 @@ import numpy as np
 
 from klda.advice.advise import with_room
 from klda.advice.policy import Policy
+from klda.arrays import Ints
 from klda.baselines.candidates import assemble_candidates
 from klda.baselines.viral import Viral
 from klda.errors import DataError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import ask_next
 from klda.evaluation.closed_loop import STATIC, against_labels
-from klda.evaluation.references import LAST_WEEK, NEXT_WEEK, ORACLES
+from klda.evaluation.references import LAST_WEEK, NEXT_WEEK, ORACLES, RETRIEVAL
+from klda.evaluation.retrieval import retrieved
 from klda.evaluation.subjects import Subject
 from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
@@ -72,7 +74,13 @@ class LabelledCase:
 
     def measured(self, keywords: KeywordSet) -> dict[str, Any]:
         """The list, its posts in the test week, and recall, precision and F1 by the subject's labels."""
-        caught = self.archive.collect(self.test_window, keywords)
+        return self._scores(keywords, self.archive.collect(self.test_window, keywords))
+
+    def measured_retrieval(self) -> dict[str, Any]:
+        """The same of posts that no list brings: those of the test week that mean what the subject's posts mean."""
+        return self._scores(KeywordSet(), retrieved(self.archive, self.test_window, self.subject, self._room))
+
+    def _scores(self, keywords: KeywordSet, caught: Ints) -> dict[str, Any]:
         found = against_labels(self.archive, self.subject.labels, self.test_window, caught)
         return {"keywords": list(keywords.texts), "volume": len(caught)} | found
 
@@ -99,7 +107,7 @@ def answered(case: LabelledCase, policy: Policy | str, generator: np.random.Gene
     """The scores of the next list. If a policy cannot answer, the current list is scored, with the error."""
     start = perf_counter()
     try:
-        found = case.measured(case.next_list(policy, generator))
+        found = case.measured_retrieval() if policy == RETRIEVAL else case.measured(case.next_list(policy, generator))
     except DataError as error:
         return case.measured(case.subject.keywords) | {"error": str(error)}
     return found | {"seconds": round(perf_counter() - start, 2)}

@@ -38,5 +38,7 @@ NEXT_WEEK: dict[str, Choice] = {
     ),
 }
 """Lists by the labels of the week to come."""
-ORACLES = (*LAST_WEEK, *NEXT_WEEK)
+RETRIEVAL = "labels-retrieval"
+"""Posts rather than a list; see `retrieval`."""
+ORACLES = (*LAST_WEEK, *NEXT_WEEK, RETRIEVAL)
 """All of them."""

@@ -112,6 +112,13 @@ def test_references_of_last_week_see_no_label_of_the_test_week(archive, health, 
     assert 0 < len(found["keywords"]) <= len(health.keywords) + ROOM
 
 
+def test_posts_by_meaning_have_no_keywords_and_as_many_posts_as_the_best_list(case):
+    found, best = ask(case, "labels-retrieval"), ask(case, "labels-next-week")
+    assert found["keywords"] == []
+    assert found["volume"] == best["volume"]
+    assert found["f1"] > 0
+
+
 @pytest.fixture(scope="module")
 def folder(archive, tmp_path_factory):
     folder = tmp_path_factory.mktemp("labelled") / "corpus"
