@@ -28,7 +28,7 @@ NEEDS = {
     "ray": {"ray"},
     "cli/serve.py": {"web"},
     "streams/kafka.py": {"kafka"},
-    "text/segmentation.py": {"languages"},
+    "text/languages.py": {"languages"},
     "baselines/nouns.py": {"spacy"},
 }
 """Extras that files, or all files of a folder, may import from; all others get by without."""

@@ -58,10 +58,11 @@ def corpus() -> Corpus:
 
 
 def proposal(word: str = "redlung", why: str = "Rising.") -> Proposal:
-    added = Reason(Keyword(word), "add", why, expected_posts=Estimate(1250.4, 1, 2), new_posts=90.6)
+    term = Keyword(word, (word,))  # as it stands, whatever it looks like
+    added = Reason(term, "add", why, expected_posts=Estimate(1250.4, 1, 2), new_posts=90.6)
     kept = Reason(Keyword("health"), "keep", "On the subject.")
     return Proposal(
-        "klda", KEYWORDS, keep=KEYWORDS, add=KeywordSet((Keyword(word),)), reasons=(kept, added), notes=("few posts",)
+        "klda", KEYWORDS, keep=KEYWORDS, add=KeywordSet((term,)), reasons=(kept, added), notes=("few posts",)
     )
 
 

@@ -215,9 +215,9 @@ def advise(
 
 
 def _named(situation: Situation, first: KeywordSet) -> KeywordSet:
-    """Words that are weighed whatever posts say: the first keywords and those that came since, required and asked ones.
+    """Words that are always judged: the first keywords, those of later lists, required ones and those asked about.
 
-    Which of them was active tells which posts a list brought.
+    The keywords of earlier lists are needed to know which posts a list collected.
     """
     named = first
     for active in () if len(situation.candidates) else situation.history.history:
@@ -260,7 +260,7 @@ def with_room(budget: Budget, n_current: int) -> Budget:
 
 
 def _choices_with(situation: Situation, words: KeywordSet) -> Choices:
-    """The same choices with further words to choose from."""
+    """The same choices, with further words as candidates."""
     choices = advise(situation.asking(words)).choices
     assert choices is not None
     return choices

@@ -27,10 +27,10 @@ def assemble(
     frontier: Sequence[FrontierPoint] = (),
     notes: Sequence[str] = (),
 ) -> Proposal:
-    """The proposal to use the candidates at `chosen` next; `ranked` is the policy's order, `held` holds some back."""
+    """The proposal to use the candidates at `chosen` next; `ranked` is the policy's order, `held` ones wait."""
     current = evidence.keywords(evidence.current)
     next_list = evidence.keywords(chosen)
-    # A filter that let nothing else in has shown of an added keyword the posts beside today's, and no others.
+    # where a filter collected the posts, only those posts of an added keyword are known that also have a current one
     at_least = not evidence.outside_known and len(next_list - current) > 0
     return Proposal(
         policy=policy,
@@ -55,7 +55,7 @@ def assemble(
 
 
 def known_of(evidence: Evidence) -> Known:
-    """What was read, and how much of it carries a current keyword."""
+    """The posts and dates that were read, and the number of posts that carry a current keyword."""
     history = evidence.history
     return Known(
         posts=len(history) + len(history.apart),
@@ -79,6 +79,6 @@ def _silent_keywords(evidence: Evidence) -> list[str]:
 
 
 def _untested_intervals(findings: Mapping[int, Finding]) -> list[str]:
-    """A note where there are intervals that no past window could test."""
+    """A note if no past window could test the intervals."""
     untested = any(finding.divergence and not finding.tested for finding in findings.values())
     return [SAMPLING_NOISE_ONLY] if untested else []

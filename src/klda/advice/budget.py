@@ -1,4 +1,4 @@
-"""What a keyword set may cost: at most so many keywords, terms and posts, with words that must or must not be in it."""
+"""The limits of a keyword set: numbers of keywords, terms and posts, required words and forbidden ones."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Limits:
     """Expected posts a window."""
     max_terms: float | None = None
     terms: Floats | None = None  # (Q,)
-    """What each keyword takes of a platform's limit: its surface forms, or its characters. One each by default."""
+    """How much of a platform's limit each keyword uses: its surface forms, or its characters. One each by default."""
     required: Ints = field(default_factory=_none)
     forbidden: Ints = field(default_factory=_none)
 
     def terms_of(self, n_candidates: int) -> Floats:
-        """What each candidate takes of `max_terms`. # (Q,)"""
+        """How much of `max_terms` each candidate uses. # (Q,)"""
         return np.ones(n_candidates) if self.terms is None else np.asarray(self.terms, dtype=np.float64)
 
     def room(self, chosen: Ints, posts: float, added_posts: Floats) -> Bools:
-        """Which candidates may join `chosen`, a set of `posts` to which each would add so many (Q,). # (Q,)
+        """Which candidates may join `chosen`. The set has `posts`; each candidate would add `added_posts` (Q,). # (Q,)
 
         >>> Limits(max_posts=10, forbidden=np.array([2])).room(np.array([0]), 4.0, np.array([0.0, 7.0, 1.0, 6.0]))
         array([False, False, False,  True])
@@ -51,17 +51,17 @@ class Limits:
         return may
 
     def allow(self, chosen: Ints, posts: float, n_candidates: int) -> bool:
-        """Whether a set of so many expected posts keeps within the limits and has all that is required."""
+        """Whether a set with these expected posts is within the limits and has all required words."""
         return self.excess(chosen, posts, n_candidates) is None and set(self.required.tolist()) <= set(chosen.tolist())
 
     def excess(self, chosen: Ints, posts: float, n_candidates: int) -> str | None:
-        """In words, the first limit that a set breaks; None when it keeps them all."""
+        """The first limit that a set breaks, in words; None if it breaks none."""
         if set(self.forbidden.tolist()) & set(chosen.tolist()):
             return "a forbidden keyword is in it"
         return self.over(chosen, posts, n_candidates)
 
     def over(self, chosen: Ints, posts: float, n_candidates: int) -> str | None:
-        """In words, the first limit that a set is too large for; None when it is within all of them.
+        """The first limit that a set exceeds, in words; None if it exceeds none.
 
         >>> Limits(max_posts=150).over(np.array([0, 2]), posts=290.2, n_candidates=3)
         '290 expected posts, 150 allowed'
@@ -76,7 +76,7 @@ class Limits:
         return None
 
     def why_not(self, column: int, together: Ints, posts: float, n_candidates: int) -> str | None:
-        """In words, why a keyword may not join a list, of so many posts together; None when it may.
+        """Why a keyword may not join a list, in words, from the posts of both together; None if it may.
 
         >>> Limits(max_keywords=1).why_not(2, np.array([0, 2]), posts=9, n_candidates=3)
         'no room for it beside the rest of the list (2 keywords, 1 allowed)'
@@ -87,13 +87,13 @@ class Limits:
         return None if over is None else f"no room for it beside the rest of the list ({over})"
 
     def check_required(self, posts: float, n_candidates: int) -> None:
-        """Raises an error when the required keywords alone, of so many expected posts, break a limit."""
+        """Raises an error if the required keywords alone, with these expected posts, break a limit."""
         problem = self.excess(np.unique(self.required), posts, n_candidates)
         if problem is not None:
             raise SettingError(f"the required keywords alone break the budget: {problem}; require fewer or allow more")
 
 
 def check_some(chosen: Ints) -> None:
-    """Raises an error when not even one keyword keeps within the limits."""
+    """Raises an error if the limits leave no keyword at all."""
     if not len(chosen):
         raise DataError("no keyword fits the budget; raise max_posts or max_terms, or forbid fewer words")

@@ -1,4 +1,4 @@
-"""What a proposal chose from: everything it takes to choose anew, or to weigh any list, at once and without training.
+"""The candidates of a proposal with their scores: for another choice or a forecast of any list, without training.
 
 `reselect` turns the dial between close relatives of the list and new words; `what_if` says what any list would bring.
 """
@@ -30,15 +30,15 @@ from klda.text.corpus import Corpus
 from klda.types import Budget, Estimate, KeywordSet
 
 MOST_WORDS = 2_000
-"""Words kept of the candidates' distributions: those that some candidate uses most. What is gained or lost is among
-the hundred most frequent of a keyword."""
+"""Words kept of the candidates' distributions: the most frequent of each. Gained and lost words are among the hundred
+most frequent of a keyword."""
 SHOWN_WORDS, REASON_WORDS = 12, 6
 """Words that an outlook and a reason name of each kind."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a list can be chosen from; a candidate is named by its column. It is `Facts` to those who give reasons."""
+    """Candidates and their scores; a candidate is named by its column. Reasons read it as `Facts`."""
 
     candidates: KeywordSet
     current: Ints
@@ -64,13 +64,13 @@ class Choices:
     length: timedelta
     topics: Topics | None = None
     exclusions: KeywordSet = KeywordSet()
-    """Those of the current list; what is known here is known of the posts that they let through."""
+    """Exclusions of the current list: all numbers here are of posts without them."""
     is_own: bool = True
-    """Whether the proposal was chosen by this very dial; other policies choose otherwise, and leave only what-if."""
+    """Whether this dial chose the proposal. For other policies only what-if is possible."""
     history: Corpus | None = field(default=None, compare=False, repr=False)
-    """The posts behind it, matched against the candidates, where these are at hand; they are not stored."""
+    """The posts, matched against the candidates; None once the choices were stored."""
     ask: Callable[[KeywordSet], Choices] | None = field(default=None, compare=False, repr=False)
-    """Looks further words up in the posts, where these are at hand."""
+    """Looks further words up in the posts; None once the choices were stored."""
 
     def examples(self, column: int) -> tuple[Example, ...]:  # noqa: ARG002
         """None: posts are not kept here, so that one that is deleted is gone."""
@@ -82,7 +82,7 @@ class Choices:
 
     @property
     def at_least(self) -> bool:
-        """Whether added words bring posts besides that nobody has seen."""
+        """Whether added words may bring posts that are not among the known ones."""
         return not self.scores.outside_known
 
     def expected_posts(self, columns: Ints) -> Estimate:
@@ -90,7 +90,7 @@ class Choices:
         return self.seen.expected(columns)
 
     def with_topics_of(self, known: Choices) -> Choices:
-        """The same choices with the topics of others that know fewer words; a further word speaks as all together."""
+        """The same choices with the topics of others that know fewer words. A further word has the average topics."""
         if known.topics is None:
             return self
         place = {keyword.text: column for column, keyword in enumerate(known.candidates)}
@@ -135,7 +135,7 @@ class Outlook:
     over: str | None = None
     """The limit that it breaks, in words."""
     held: Mapping[str, str] = field(default_factory=dict)
-    """Those of its keywords that a proposal would hold back, and why."""
+    """Keywords that a proposal would not add, each with the reason."""
     reasons: tuple[Reason, ...] = ()
     """What is known of each of its keywords: posts, how many of them are new, and relevance."""
     unknown: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ def frontier_of(choices: Choices) -> list[FrontierPoint]:
 
 
 class OutlookWords(NamedTuple):
-    """The words that each candidate brings, for those who compare lists."""
+    """The words that each candidate brings, for the comparison of lists."""
 
     words: Floats  # (Q, W)
     vocabulary: tuple[str, ...]
@@ -211,7 +211,7 @@ def outlook_words(evidence: Evidence, words: Floats | None = None) -> OutlookWor
 
 
 def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
-    """What any list would bring. A word that is no candidate is looked up in the posts, where they are at hand."""
+    """What any list would bring. A word that is no candidate is looked up in the posts, if they are known."""
     given = choices.candidates.spell(KeywordSet.of(*keywords))
     if not given.included:
         raise DataError("an empty list brings nothing; name at least one keyword")
@@ -224,7 +224,7 @@ def what_if(choices: Choices, keywords: Iterable[str]) -> Outlook:
         choices = choices.ask(others)
     columns = columns_of(choices.candidates, given)
     score = choices.scores.score(columns)
-    # what is left of today's posts where further exclusions leave some of them out
+    # the share of today's posts that further exclusions leave
     left = choices.scores.union.posts(choices.current) / today if others.exclusions and today else 1.0
     now, then = _brought(choices, choices.current), _brought(choices, columns)  # (W,) each
     hidden = choices.own[np.union1d(columns, choices.current)].any(axis=0)

@@ -33,7 +33,7 @@ class Evidence:
     current: Ints  # (n,) columns
     required: Ints  # (r,) columns of those that the budget asks for
     sample_share: float = 1.0
-    """The share of posts that no list brought which is known."""
+    """The known share of the posts that no list collected."""
 
     @classmethod
     def of(cls, situation: Situation) -> Evidence:
@@ -66,14 +66,14 @@ class Evidence:
 
     @cached_property
     def outside_known(self) -> bool:
-        """Whether enough recent posts without a keyword are known; otherwise a filter let nothing else in."""
+        """Whether enough recent posts without a keyword are known. A filtered collection has none."""
         recent = self.history.span(recent_spans(self.history, self.keywords(self.current))[0])
         n_outside = len(recent) + len(recent.apart) - int(collected(recent, self.current).sum())
         return n_outside >= FEWEST_OUTSIDE
 
     @cached_property
     def seen(self) -> Seen:
-        """The posts of each window by the candidates that they carry, each counted for those that it stands for."""
+        """The posts of each window by the candidates that they carry, weighted by the posts that each stands for."""
         return Seen.of(self.history, weights(self.history, self.current, self.sample_share))
 
     @cached_property

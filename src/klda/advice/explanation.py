@@ -1,4 +1,4 @@
-"""What is said of each keyword: what a policy found, and the reason that people read."""
+"""The finding of a policy on each keyword, and the reason that people read."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from klda.arrays import Floats, Ints
 
 Action = Literal["keep", "add", "drop", "hold"]
-"""`hold` marks a candidate that would have been added and is held back; its reason says why."""
+"""`hold` marks a candidate that is not added although it could be; its reason says why."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A post that shows what a keyword brings; the id lets it be withdrawn when the post is deleted."""
+    """An example post of a keyword. The id removes it when the post is deleted."""
 
     id: str
     text: str
@@ -74,7 +74,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a policy found out about a candidate; `text` says it in words, without a full stop."""
+    """The finding of a policy on a candidate; `text` says it in words, without a full stop."""
 
     text: str = ""
     divergence: Estimate | None = None
@@ -100,7 +100,7 @@ class Finding:
 
 
 class Facts(Protocol):
-    """What is known about candidates, by column: `Evidence`, or the `Choices` that are kept of it."""
+    """Facts about candidates, by column: `Evidence`, or the stored `Choices`."""
 
     @property
     def candidates(self) -> KeywordSet:

@@ -1,4 +1,4 @@
-"""Arrays of numbers with the intervals they may lie in."""
+"""Arrays of numbers with their intervals."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Fit = Callable[["KLDA", Corpus, Progress], "KLDA"]
 
 N_TOPICS, ITERATIONS, N_WORDS = 5, 100, 2500
 RECENT = 4
-"""Windows that a model is trained on, where these hold enough posts; else all."""
+"""Windows that a model is trained on, if they hold enough posts; otherwise all windows."""
 ENOUGH_POSTS = 3000
 """Recent posts with a keyword of either list that are enough. Titles of a few words make poor topics below that."""
 MOST_POSTS = 5000
@@ -129,7 +129,7 @@ def one_thread() -> Iterator[None]:
 
 
 def trained_somehow(train: Callable[[float], KLDA], step: float) -> KLDA:
-    """What `train` gives for a step, or a smaller one. Says in plain words if training is impossible."""
+    """The model of `train` with this step, or with a smaller one if it diverges. Raises an error if no step works."""
     from klda.model.runs import with_smaller_steps  # brings torch
 
     try:
@@ -140,7 +140,7 @@ def trained_somehow(train: Callable[[float], KLDA], step: float) -> KLDA:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a model expects of posts with each candidate of a corpus; zeros where it does not know the candidate."""
+    """The words and topics that a model expects in posts with each candidate; zeros for unknown candidates."""
 
     of_posts: Floats  # (D, K)  topic weights of the posts that were looked at
     shares: Floats  # (Q, K)  topic weights of posts with each candidate
@@ -149,7 +149,7 @@ class Expected:
 
 
 def expected(model: KLDA, posts: Corpus, generator: np.random.Generator) -> Expected:
-    """What a model expects of posts with each candidate, from posts that carry it now."""
+    """The words and topics that a model expects in posts with each candidate, from posts that carry it now."""
     with one_thread():
         return _expected(model, posts, generator)
 
@@ -249,7 +249,7 @@ def _of_words(weights: Floats, posts: Corpus) -> Floats:
 
 
 def _topic_shares(posts: Corpus, weights: Floats) -> Floats:
-    """How much of the posts with each keyword each topic makes up, late posts first; even without any. # (Q, K)"""
+    """The share of each topic in the posts with each keyword; late posts count more. # (Q, K)"""
     late = recency(posts, 2 * HALF_LIFE)[:, None] * weights
     shares = np.full((len(posts.candidates), weights.shape[1]), 1e-3)
     np.add.at(shares, posts.observed.values, late[posts.observed.rows])

@@ -31,7 +31,7 @@ class Known:
 
     posts: int
     with_keyword: int
-    """Those of them that carry a current keyword."""
+    """Posts that carry a current keyword."""
     windows: int
     start: str
     """Start of the first window, ISO 8601."""
@@ -77,19 +77,19 @@ class Proposal:
     """Of the current list, a window."""
     known: Known | None = None
     at_least: bool = False
-    """Whether numbers of posts are lower bounds: too few posts without the list are known to estimate the rest."""
+    """Whether numbers of posts are lower bounds, because too few posts without the list are known."""
     distance_from_subject: float | None = None
     frontier: tuple[FrontierPoint, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the reader should know: a fallback that was taken, data that were missing."""
+    """Warnings for the reader: missing data, or a fallback."""
     window: str | None = None
     """Start of the window that the advice is for, ISO 8601."""
     seed: int | None = None
     choices: Choices | None = field(default=None, compare=False, repr=False)
-    """What it was chosen from, while it is at hand; not part of the JSON."""
+    """The candidates and their scores; not part of the JSON."""
 
     def __repr__(self) -> str:
-        """What it advises, in a line; reasons, ranks and examples have names of their own."""
+        """The advice in one line; reasons, ranks and examples are attributes."""
         steps = (("keep", self.keep), ("add", self.add), ("drop", self.drop))
         parts = [f"{name} {', '.join(words.texts)}" for name, words in steps if words]
         about = "at least" if self.at_least else "about"
@@ -97,7 +97,7 @@ class Proposal:
         return f"<Proposal of {self.policy}: {visible('; '.join(parts)) or 'nothing'}{posts}>"
 
     def _repr_html_(self) -> str:
-        """The same in a notebook: what to do, what was read, warnings, and a row for each keyword."""
+        """The proposal in a notebook: what to do, what was read, warnings, and a row for each keyword."""
         lines = [html_paragraph(self.headline, strong=True)]
         lines += [html_paragraph(f"Read: {self.known}.")] if self.known is not None else []
         lines += [html_paragraph(f"Note: {note[:1].upper()}{note[1:]}") for note in self.notes]

@@ -1,4 +1,4 @@
-"""What is known when somebody asks for advice, and the one protocol of all that can give it."""
+"""What is known when somebody asks for advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Near spellings: what somebody meant who typed a keyword that no post has."""
+"""Near spellings of keywords that no post has."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def near_word(keyword: str, vocabulary: Vocabulary) -> tuple[str, int] | None:
 
 
 def how_to_write(keyword: str) -> str | None:
-    """What to write instead of a keyword that was meant as several, or as a pattern; None if it is neither.
+    """What to write instead of a keyword that is a list or a pattern; None if it is neither.
 
     >>> how_to_write("rust;python")
     'write a comma between keywords: rust,python'
@@ -47,7 +47,7 @@ def how_to_write(keyword: str) -> str | None:
 
 
 def no_post_has(keywords: Iterable[Keyword], vocabulary: Vocabulary) -> str:
-    """What is wrong where no post carries any of these keywords, and what may have been meant."""
+    """The error for keywords that no post carries, with the nearest spellings."""
     texts = [keyword.text for keyword in keywords]
     hints = [hint for text in texts if (hint := how_to_write(text)) is not None]
     if hints:

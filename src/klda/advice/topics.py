@@ -57,11 +57,11 @@ class Topics:
     telling: Floats  # (W,)  how much each says of a topic; common words of the language say little
 
     def of_patterns(self, at: Ints) -> Topics:
-        """The same topics where the patterns at these positions are all; -1 is one that was not looked at."""
+        """The same topics for the patterns at these positions only; -1 stands for a pattern that was not looked at."""
         return replace(self, shares=np.where((at >= 0)[:, None], self.shares[at], 0.0))
 
     def of_candidates(self, at: Ints) -> Topics:
-        """The same topics where the candidates at these positions are all; -1 is a word like all together."""
+        """The same topics for the candidates at these positions only; -1 stands for an average word."""
         of, words, own = (
             np.concatenate([rows, last])[at]
             for rows, last in (
@@ -85,14 +85,14 @@ class Topics:
         apart = words * np.log(floor / floor.mean(axis=0)) * self.telling
         apart[:, hidden] = -np.inf
         best = np.where(words < words.max(axis=0), -np.inf, apart)  # a word stands for one topic
-        none = np.asarray(np.isneginf(best).all(axis=1))  # a topic that no word is most in still needs words
+        none = np.asarray(np.isneginf(best).all(axis=1))  # a topic that leads in no word still needs words
         apart = np.where(none[:, None], apart, best)
         order = np.argsort(-apart, axis=1, kind="stable")[:, :SHOWN_WORDS]
         return [[word for word in row if apart[k, word] > -np.inf] for k, row in enumerate(order.tolist())]
 
 
 def topics_of(found: Expected, posts: Corpus, pattern: Ints, n_patterns: int) -> Topics:
-    """The topics of posts; `pattern` names the pattern of each post (D,), of so many patterns.
+    """The topics of posts; `pattern` (D,) is the pattern of each post.
 
     A pattern that no post of these has gets no share here; see `filled`.
     """
@@ -104,7 +104,7 @@ def topics_of(found: Expected, posts: Corpus, pattern: Ints, n_patterns: int) ->
     shown = [vocabulary.display(int(word)) for word in found.vocabulary]
     telling = _telling(shown, language)
     said = np.bincount(posts.documents.words, minlength=len(vocabulary))[found.vocabulary]  # posts with each word
-    speaks = np.array([any(map(str.isalnum, word)) for word in shown])  # a symbol does not
+    speaks = np.array([any(map(str.isalnum, word)) for word in shown])  # symbols say nothing
     kept = _kept(found, telling, speaks & (said >= max(FEWEST_POSTS, LEAST_SHARE * len(posts))))
     own = np.zeros((len(posts.candidates), len(posts.vocabulary)), dtype=np.bool_)
     own[posts.keyword_words.rows, posts.keyword_words.values] = True

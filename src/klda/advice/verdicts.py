@@ -1,4 +1,4 @@
-"""What speaks for and against each word, as a code and numbers; `reasons` puts them into words."""
+"""The finding on each word: a code and numbers. `reasons` puts them into words."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from klda.text.stopwords import COMMON_WORDS, STOP_WORDS
 
 
 def findings_of(evidence: Evidence, features: Features, scores: Scores) -> tuple[Finding, ...]:
-    """The finding on every candidate, whatever list is chosen; `explained` says what a list makes of it."""
+    """The finding on every candidate, before a list is chosen; `explained` adds what the chosen list changes."""
     current = evidence.current.tolist()
     new = scores.union.added(evidence.current)
-    # that none was seen does not mean that there is none
+    # no post was seen, but there may be some
     unseen = (new == 0) & ((not scores.outside_known) | (scores.new(new) > 0))
     found = []
     for column in range(len(evidence.candidates)):
@@ -48,7 +48,7 @@ def findings_of(evidence: Evidence, features: Features, scores: Scores) -> tuple
 
 
 def explained(findings: Sequence[Finding], scores: Scores, limits: Limits, chosen: Ints) -> dict[int, Finding]:
-    """The findings with what a chosen list makes of them: dropped, not added, for want of what."""
+    """The findings for a chosen list: which words it drops or does not add, and why."""
     said = dict(enumerate(findings))
     off = scores.below()
     for column, finding in enumerate(findings):
@@ -74,7 +74,7 @@ def explained(findings: Sequence[Finding], scores: Scores, limits: Limits, chose
 
 
 def _code(features: Features, scores: Scores, column: int, listed: bool) -> str:
-    """What speaks most for a word."""
+    """The code of the best reason for a word."""
     chance, close = scores.chance[column], features.beside[column] >= CLOSE_COMPANY
     if listed:
         if not scores.union.expected[column]:
@@ -100,7 +100,7 @@ def _code(features: Features, scores: Scores, column: int, listed: bool) -> str:
 
 
 def notes_on(evidence: Evidence, terms: Terms, scores: Scores, limits: Limits, chosen: Ints) -> list[str]:
-    """What a reader should know first: why nothing is added, thin data, a common word, lower bounds."""
+    """Notes for the reader: why nothing is added, thin data, common words, lower bounds."""
     notes = []
     added = np.setdiff1d(chosen, evidence.current)
     current = evidence.keywords(evidence.current)

@@ -20,11 +20,11 @@ from klda.text.documents import Ragged
 from klda.types import Estimate, Keyword
 
 _TYPICAL_DISPERSION = 0.2
-"""φ before anything is known: counts vary by nearly half from window to window."""
+"""φ without past errors: counts vary by nearly half from window to window."""
 _PRIOR_WINDOWS = 4.0
-"""How many past errors that belief, and then the keywords' common φ, are worth."""
+"""How many past errors this prior weighs, and then the common φ of all keywords."""
 _WORST_ERROR = 4.0
-"""Squared relative error at which one window is cut off, so that one explosion does not set everyone's φ."""
+"""Squared relative error at which a window is cut off, so that one explosion does not decide the φ of all."""
 
 
 HALF_LIFE = 1.5
@@ -79,7 +79,7 @@ def forecast_posts(counts: Floats, *, half_life: float = HALF_LIFE, coverage: fl
 
 
 def _quantile(share: float, size: Floats, chance: Floats) -> Floats:
-    """The least count up to which a negative binomial has such a share. # as size
+    """The least count that a negative binomial exceeds with at most the remaining share. # as size
 
     Written out, for `scipy.stats` takes a second to import, in every process.
     """
@@ -90,7 +90,7 @@ def _quantile(share: float, size: Floats, chance: Floats) -> Floats:
 
 
 def collected(corpus: Corpus, current: Ints) -> Bools:
-    """Which documents a list brought: they carry a current keyword (n,), or one that was active in their window. # (D,)
+    """Which documents a list collected: they carry a current keyword (n,), or one active in their window. # (D,)
 
     Active keywords count where they are among the candidates of the corpus.
     """
@@ -122,7 +122,7 @@ def recent_spans(corpus: Corpus, current: Iterable[Keyword]) -> tuple[int, int]:
 
 
 def weights(corpus: Corpus, current: Ints, sample_share: float = 1.0) -> Floats:
-    """How many posts each document stands for: of those that no list brought, only a share is known. # (D,)"""
+    """How many posts each document stands for. Only a share is known of the posts that no list collected. # (D,)"""
     return np.where(collected(corpus, current), 1.0, 1 / sample_share)
 
 
@@ -185,7 +185,7 @@ class Seen:
         return forecast_posts(self.each(n_candidates))
 
     def union(self, n_candidates: int) -> UnionVolume:
-        """The same for any set, each post counted once: the mean of what `expected` says, at once for all candidates.
+        """The expected posts of any set, each post counted once: the mean of `expected`, for all candidates at once.
 
         Late windows weigh more, as in the forecast; a thin last window is not all that is known.
         """

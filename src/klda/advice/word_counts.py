@@ -37,7 +37,7 @@ def keyword_tokens(corpus: Corpus, half_life: float | None = None) -> Floats:
 
 
 def keyword_word_matrix(corpus: Corpus, half_life: float | None = None) -> csr_array:
-    """The same counts without their zeros: of thousands of candidates, nearly all that there is. # (Q, V)"""
+    """The same counts as a sparse matrix: with thousands of candidates nearly all are zero. # (Q, V)"""
     observed = corpus.observed
     weight = np.repeat(recency(corpus, half_life), observed.lengths)
     carries = csr_array(
