@@ -41,13 +41,7 @@ class Embedding(RankingPolicy):
         progress: Progress,  # noqa: ARG002
     ) -> Ranking:
         """The cosine of every candidate to the current keywords."""
-        vectors = self.vectors(evidence, generator)  # (Q, n_dimensions)
-        length = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
-        cosine = unit[evidence.current] @ unit.T  # (n, Q)
-        others = np.where(evidence.current[:, None] == np.arange(len(unit)), -np.inf, cosine)
-        reasons = [_reason(evidence, others[:, column]) for column in range(len(unit))]
-        return Ranking(cosine.mean(axis=0), reasons, affinity=cosine)
+        return nearest(evidence, self.vectors(evidence, generator))
 
     def vectors(self, evidence: Evidence, generator: np.random.Generator) -> Floats:
         """The vector of each candidate, zero for one that no post carries. # (Q, n_dimensions)"""
@@ -76,6 +70,16 @@ class Embedding(RankingPolicy):
         rows = positive_pmi(csr_array(company(history)[:, known]), carried, posts, n_posts)  # (Q, N)
         kept = singular > 1e-9 * singular.max()
         return np.asarray(rows @ (axes[kept].T / np.sqrt(singular[kept])))
+
+
+def nearest(evidence: Evidence, vectors: Floats) -> Ranking:
+    """Candidates by the mean cosine of their vectors (Q, dimensions) to those of the current keywords."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+    cosine = unit[evidence.current] @ unit.T  # (n, Q)
+    others = np.where(evidence.current[:, None] == np.arange(len(unit)), -np.inf, cosine)
+    reasons = [_reason(evidence, others[:, column]) for column in range(len(unit))]
+    return Ranking(cosine.mean(axis=0), reasons, affinity=cosine)
 
 
 def positive_pmi(both: csr_array, rows: Floats, columns: Floats, n_posts: int) -> csr_array:

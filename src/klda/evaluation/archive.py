@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from klda.errors import DataError
 from klda.evaluation.subjects import labels_in
@@ -19,6 +20,7 @@ from klda.text.documents import Documents, Ints, merged
 from klda.text.matching import Matcher
 from klda.text.recode import frequent_vocabulary, recoded
 from klda.text.tokens import Pieces, cut
+from klda.text.vectors import word_vectors
 from klda.types import KeywordSet
 
 MOST_WINDOWS = 16
@@ -73,6 +75,29 @@ class Archive:
         code: dict[str | None, int] = {}
         codes = np.array([code.setdefault(label, len(code)) for label in self.labels.tolist()], dtype=np.int64)
         return codes, [frozenset() if label is None else labels_in(label) for label in code]
+
+    def meaning(self, positions: Ints) -> NDArray[np.float32] | None:
+        """What each of these posts means: the mean vector of its words, of length 1. # (n, dimensions)
+
+        Zeros where no word has a vector; None where the language has none.
+        """
+        if self._word_vectors is None:
+            return None
+        documents = self.documents.take(positions)
+        counts = csr_array(
+            (documents.counts.astype(np.float32), documents.words, documents.indptr),
+            shape=(len(documents), len(self._word_vectors)),
+        )
+        return unit_rows(np.asarray(counts @ self._word_vectors))
+
+    @cached_property
+    def _word_vectors(self) -> NDArray[np.float32] | None:
+        """A vector for each word of the vocabulary; zeros for the placeholder, which is no word. # (V, dimensions)"""
+        words = self.corpus.vocabulary
+        found = word_vectors([words.display(word) for word in range(len(words))], words.language)
+        if found is not None:
+            found[0] = 0
+        return found
 
     def collect(self, window: int, keywords: KeywordSet) -> Ints:
         """The posts of one window that a filter with these keywords lets through."""
@@ -151,6 +176,17 @@ class Archive:
                 windows=windows,
             )
         return corpus.with_history([used[window] for window in corpus.windows])
+
+
+def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same directions, of length 1; zeros stay. # (n, dimensions)
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))
 
 
 def capped(positions: Ints, cap: int, generator: np.random.Generator) -> Ints:

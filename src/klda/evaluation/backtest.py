@@ -21,7 +21,7 @@ from klda.baselines.viral import Viral, learnt
 from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import policy_of
-from klda.evaluation.closed_loop import ORACLES, LoopSettings, run_closed_loop, volume_cap
+from klda.evaluation.closed_loop import LoopSettings, run_closed_loop, volume_cap
 from klda.evaluation.labelled import REFERENCES, LabelledCase, answered, everything
 from klda.evaluation.open_loop import (
     LAST_TRUTH,
@@ -35,6 +35,7 @@ from klda.evaluation.open_loop import (
     open_loop_case,
     score,
 )
+from klda.evaluation.references import ORACLES
 from klda.evaluation.result_cache import Plain, read_result, result_path, write_result
 from klda.evaluation.subjects import Subject, check_labels
 from klda.evaluation.truth import Truth, measure_truth

@@ -10,6 +10,7 @@ import numpy as np
 from klda.arrays import Floats
 from klda.evaluation.intervals import Grid, interval
 from klda.evaluation.metrics import skill
+from klda.evaluation.references import ORACLES
 from klda.evaluation.result_cache import Plain
 from klda.types import Estimate
 
@@ -234,7 +235,7 @@ CURRENT = "static"
 """The policy whose next list is the current one."""
 JUDGED = "klda"
 """The verdict is about this policy if it was asked."""
-REFERENCES = (CURRENT, "random", "truth-last-week", "labels-last-week", "labels-next-week", "labels-next-week-singly")
+REFERENCES = (CURRENT, "random", "truth-last-week", *ORACLES)
 """Yardsticks: the verdict is about them only if no other policy was asked."""
 
 Summary = Mapping[str, Any]

@@ -20,13 +20,11 @@ from klda.errors import DataError, SettingError
 from klda.evaluation.archive import Archive, capped
 from klda.evaluation.asking import ask_next, policy_of
 from klda.evaluation.drift import FOUNDING_WINDOWS, subject_distance
-from klda.evaluation.oracle import best_keywords, best_single_keywords
+from klda.evaluation.references import LAST_WEEK, NEXT_WEEK, ORACLES, RETRIEVAL
+from klda.evaluation.retrieval import retrieved
 from klda.evaluation.subjects import Subject
 from klda.types import Budget, KeywordSet
 
-NEXT_WEEK = {"labels-next-week": best_keywords, "labels-next-week-singly": best_single_keywords}
-ORACLES = ("labels-last-week", *NEXT_WEEK)
-"""References that see labels. They are no policies, and their names say so."""
 STATIC = "static"
 """The yardstick keeps the first list in every window, even if a forecast expects too many posts."""
 CAP_FACTOR = 1.5
@@ -96,8 +94,11 @@ def run_closed_loop(
     most = settings.cap
     for step, window in enumerate(windows):
         if isinstance(policy, str) and policy in NEXT_WEEK and step:
-            keywords = NEXT_WEEK[policy](archive, window, subject.labels, settings.max_terms) or keywords
-        matched = archive.collect(window, keywords)
+            keywords = NEXT_WEEK[policy](archive, window, subject, settings.max_terms, generator) or keywords
+        if policy == RETRIEVAL and step:
+            keywords, matched = _by_meaning(archive, window, subject, settings.max_terms)
+        else:
+            matched = archive.collect(window, keywords)
         caught = capped(matched, settings.cap, generator)
         lists.append(keywords)
         collected.append(caught)
@@ -121,8 +122,8 @@ def run_closed_loop(
         )
         if window == windows[-1]:
             break
-        if policy == "labels-last-week":
-            keywords = best_keywords(archive, window, subject.labels, settings.max_terms) or keywords
+        if isinstance(policy, str) and policy in LAST_WEEK:
+            keywords = LAST_WEEK[policy](archive, window, subject, settings.max_terms, generator) or keywords
         elif not isinstance(policy, str) and policy.name != STATIC:
             budget = Budget(max_terms=settings.max_terms, max_posts=most)
             known = (archive, policy, lists, collected, sampled)
@@ -134,6 +135,14 @@ def run_closed_loop(
                 continue  # without an answer, for example because no post was collected, the list stays
             keywords = proposal.next_keywords or keywords
     return results
+
+
+def _by_meaning(archive: Archive, window: int, subject: Subject, max_terms: int) -> tuple[KeywordSet, Ints]:
+    """Posts that no list brings; those of the first list where nothing tells what the subject means."""
+    try:
+        return KeywordSet(), retrieved(archive, window, subject, max_terms)
+    except DataError:
+        return subject.keywords, archive.collect(window, subject.keywords)
 
 
 def propose_next(

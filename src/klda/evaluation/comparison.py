@@ -15,9 +15,9 @@ from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, Map, close_archive, run, tasks
 from klda.evaluation.backtest_summary import CHANCE, CURRENT, closed_summary, labelled_summary, open_summary
 from klda.evaluation.backtest_tables import measured, n_cases, result_tables
-from klda.evaluation.closed_loop import ORACLES
 from klda.evaluation.open_loop import HISTORIES, LAST_TRUTH, History
 from klda.evaluation.parallel import process_map
+from klda.evaluation.references import ORACLES
 from klda.evaluation.result_cache import Plain
 from klda.evaluation.subjects import Subject, load_subjects
 from klda.interactive import shown

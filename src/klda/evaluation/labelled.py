@@ -15,19 +15,21 @@ import numpy as np
 
 from klda.advice.advise import with_room
 from klda.advice.policy import Policy
+from klda.arrays import Ints
 from klda.baselines.candidates import assemble_candidates
 from klda.baselines.viral import Viral
 from klda.errors import DataError
 from klda.evaluation.archive import Archive
 from klda.evaluation.asking import ask_next
-from klda.evaluation.closed_loop import ORACLES, STATIC, against_labels
-from klda.evaluation.oracle import best_keywords, best_single_keywords
+from klda.evaluation.closed_loop import STATIC, against_labels
+from klda.evaluation.references import LAST_WEEK, NEXT_WEEK, ORACLES, RETRIEVAL
+from klda.evaluation.retrieval import retrieved
 from klda.evaluation.subjects import Subject
 from klda.text.corpus import Corpus
 from klda.types import Budget, KeywordSet
 
 REFERENCES = (STATIC, *ORACLES)
-"""Lists that need no policy: the current one, and those that are chosen by labels."""
+"""What needs no policy: the current list, and what is chosen by labels."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class LabelledCase:
     def next_list(self, policy: Policy | str, generator: np.random.Generator) -> KeywordSet:
         """The list that follows the current one."""
         if isinstance(policy, str):
-            return self._reference(policy)
+            return self._reference(policy, generator)
         known = self.known if getattr(policy, "finds_candidates", False) else self.known_to_others
         current, candidates = self.subject.keywords, known.candidates
         proposal = ask_next(policy, known, current, self.budget, candidates=candidates, generator=generator)
@@ -72,18 +74,25 @@ class LabelledCase:
 
     def measured(self, keywords: KeywordSet) -> dict[str, Any]:
         """The list, its posts in the test week, and recall, precision and F1 by the subject's labels."""
-        caught = self.archive.collect(self.test_window, keywords)
+        return self._scores(keywords, self.archive.collect(self.test_window, keywords))
+
+    def measured_retrieval(self) -> dict[str, Any]:
+        """The same of posts that no list brings: those of the test week that mean what the subject's posts mean."""
+        return self._scores(KeywordSet(), retrieved(self.archive, self.test_window, self.subject, self._room))
+
+    def _scores(self, keywords: KeywordSet, caught: Ints) -> dict[str, Any]:
         found = against_labels(self.archive, self.subject.labels, self.test_window, caught)
         return {"keywords": list(keywords.texts), "volume": len(caught)} | found
 
-    def _reference(self, name: str) -> KeywordSet:
-        current = self.subject.keywords
+    @property
+    def _room(self) -> int:
+        return self.budget.max_keywords or len(self.subject.keywords)
+
+    def _reference(self, name: str, generator: np.random.Generator) -> KeywordSet:
         if name == STATIC:
-            return current
-        window = self.test_window - 1 if name == "labels-last-week" else self.test_window
-        best = best_single_keywords if name.endswith("-singly") else best_keywords
-        most = self.budget.max_keywords or len(current)
-        return best(self.archive, window, self.subject.labels, most) or current
+            return self.subject.keywords
+        choices, window = (NEXT_WEEK, self.test_window) if name in NEXT_WEEK else (LAST_WEEK, self.test_window - 1)
+        return choices[name](self.archive, window, self.subject, self._room, generator) or self.subject.keywords
 
 
 @lru_cache(maxsize=1)
@@ -98,7 +107,7 @@ def answered(case: LabelledCase, policy: Policy | str, generator: np.random.Gene
     """The scores of the next list. If a policy cannot answer, the current list is scored, with the error."""
     start = perf_counter()
     try:
-        keywords = case.next_list(policy, generator)
+        found = case.measured_retrieval() if policy == RETRIEVAL else case.measured(case.next_list(policy, generator))
     except DataError as error:
         return case.measured(case.subject.keywords) | {"error": str(error)}
-    return case.measured(keywords) | {"seconds": round(perf_counter() - start, 2)}
+    return found | {"seconds": round(perf_counter() - start, 2)}

@@ -29,6 +29,10 @@ _BUILT_IN = {
     "context-topical-pagerank": "klda.baselines.topical_pagerank:ContextTopicalPageRank",
     "cooccurrence": "klda.baselines.cooccurrence:CoOccurrence",
     "embedding": "klda.baselines.embedding:Embedding",
+    "pretrained-embedding": "klda.baselines.pretrained_embedding:PretrainedEmbedding",
+    "word-ppr": "klda.baselines.word_ppr:WordPPR",
+    "rm3": "klda.baselines.rm3:RM3",
+    "king-lam-roberts": "klda.baselines.king_lam_roberts:KingLamRoberts",
     "ensemble": "klda.policies.ensemble:Ensemble",
 }
 

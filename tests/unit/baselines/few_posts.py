@@ -39,7 +39,9 @@ def several_subjects() -> tuple[Corpus, KeywordSet, dict[str, tuple[str, ...]]]:
     best = {subject: world.best_keywords(subject, week=2, n=9) for subject in SUBJECTS}
     current, words = best["health"][:4], {subject: found[4:] for subject, found in best.items()}
     candidates = KeywordSet.of(*current, *(word for found in words.values() for word in found))
-    return Corpus.from_posts(world, candidates), KeywordSet.of(*current), words
+    corpus = Corpus.from_posts(world, candidates)
+    first = KeywordSet.of(*current)
+    return corpus.with_history([first] * corpus.n_windows), first, words
 
 
 def subject_week(news: str = "") -> list[str]:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from klda.advice.proposal import Proposal
 from klda.errors import SettingError
-from klda.evaluation.closed_loop import ORACLES, LoopSettings, against_labels, run_closed_loop
+from klda.evaluation.closed_loop import LoopSettings, against_labels, run_closed_loop
 from klda.evaluation.oracle import MIN_POSTS, best_keywords, best_single_keywords
+from klda.evaluation.references import ORACLES
 from klda.evaluation.subjects import Subject
 from klda.policies.registry import policy
 from klda.types import KeywordSet
@@ -102,6 +105,18 @@ def test_a_policy_may_plan_for_the_most_that_the_first_list_has_brought(archive,
 @pytest.mark.parametrize("reference", ORACLES)
 def test_references_start_from_the_first_list_too(archive, health, reference):
     assert loop(archive, health, reference)[0].keywords == health.keywords.texts
+
+
+def test_posts_by_meaning_need_no_list_from_the_second_week_on(archive, health):
+    first, *later = loop(archive, health, "labels-retrieval", cap=50)
+    assert first.keywords == health.keywords.texts
+    assert all(week.keywords == () and 0 < week.volume <= 50 for week in later)
+
+
+def test_the_first_list_stays_where_nothing_tells_what_a_subject_means(archive, health):
+    unknown = replace(health, labels=frozenset({"no label"}))
+    weeks = loop(archive, unknown, "labels-retrieval")
+    assert {week.keywords for week in weeks} == {health.keywords.texts}
 
 
 def words_and_f1(archive):

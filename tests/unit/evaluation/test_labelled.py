@@ -10,6 +10,7 @@ import pytest
 from klda.advice.constants import ROOM
 from klda.advice.proposal import Proposal
 from klda.errors import DataError, SettingError
+from klda.evaluation.archive import Archive
 from klda.evaluation.backtest import BacktestSettings, run, tasks
 from klda.evaluation.labelled import LabelledCase, answered
 from klda.evaluation.oracle import best_keywords
@@ -98,6 +99,24 @@ def test_references_know_the_labels_of_their_week(archive, health, case):
     room = len(health.keywords) + ROOM
     for name, week in (("labels-last-week", TEST - 1), ("labels-next-week", TEST)):
         assert ask(case, name)["keywords"] == list(best_keywords(archive, week, health.labels, room).texts)
+
+
+@pytest.mark.parametrize("name", ["labels-keyselect", "labels-50", "labels-200", "labels-1000"])
+def test_references_of_last_week_see_no_label_of_the_test_week(archive, health, case, name):
+    found = ask(case, name)
+    labels = archive.labels.copy()
+    labels[archive.positions(TEST)] = None
+    blind = Archive(archive.corpus)
+    blind.__dict__["labels"] = labels
+    assert ask(replace(case, archive=blind), name)["keywords"] == found["keywords"]
+    assert 0 < len(found["keywords"]) <= len(health.keywords) + ROOM
+
+
+def test_posts_by_meaning_have_no_keywords_and_as_many_posts_as_the_best_list(case):
+    found, best = ask(case, "labels-retrieval"), ask(case, "labels-next-week")
+    assert found["keywords"] == []
+    assert found["volume"] == best["volume"]
+    assert found["f1"] > 0
 
 
 @pytest.fixture(scope="module")
