@@ -1,4 +1,4 @@
-"""Names for the arrays that selection speaks, and the walk over rows that keeps memory bounded."""
+"""Names for types of arrays, and slices over rows that keep memory bounded."""
 
 from __future__ import annotations
 

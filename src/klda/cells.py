@@ -31,7 +31,7 @@ def estimate_text(value: Mapping[str, float | None] | None) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """What a table shows for a value.
+    """The text of a value in a table.
 
     >>> [cell_text(value) for value in (None, True, 12345, 0.5, "redlung")]
     ['–', 'yes', '12,345', '0.5', 'redlung']
@@ -48,14 +48,14 @@ def cell_text(value: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value stands at the right of its column; one that is not known does, too."""
+    """Whether a value is aligned to the right: numbers and unknown values are."""
     return (
         value is None or isinstance(value, Mapping | float) or (isinstance(value, int) and not isinstance(value, bool))
     )
 
 
 def html_text(text: str) -> str:
-    """A text as HTML shows it: no part of it is markup, and none tricks the eye.
+    """A text escaped for HTML, without characters that mislead the reader.
 
     >>> html_text("<b>you & me</b>")
     '&lt;b&gt;you &amp; me&lt;/b&gt;'

@@ -90,16 +90,16 @@ class StoreError(KldaError):
 
 
 class SourceError(KldaError):
-    """A stream that refuses us for good: a wrong address, a missing or rejected token, rights that are not there."""
+    """A stream refuses the connection for good: a wrong address, a missing or rejected token, missing rights."""
 
     exit_code = 8
 
 
 class Stopped(KldaError):
-    """Work that somebody asked to stop; what was committed stays, and it can be started again."""
+    """Somebody stopped the work. All that was committed stays, and the work can be started again."""
 
     exit_code = 130
 
 
 class TrainingWarning(UserWarning):
-    """A model was trained, and what it says should not be relied on."""
+    """A warning: a model was trained, but it should not be relied on."""

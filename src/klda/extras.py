@@ -1,4 +1,4 @@
-"""Optional parts: what `pip install 'klda[…]'` brings, and the error that says so where it is missing."""
+"""Optional parts, installed by `pip install 'klda[…]'`, and the error for a part that is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress for people who look on: a bar in notebooks and interactive sessions, nothing in scripts."""
+"""Progress for people: a bar in notebooks and interactive sessions, nothing in scripts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _drawing = False
 
 @contextmanager
 def shown(progress: Progress | None) -> Iterator[Progress]:
-    """The given callback; without one a bar where somebody looks on, and else one that says nothing.
+    """The given callback. Without one: a bar in interactive sessions, and nothing in scripts.
 
     Work within work that shows a bar already shows none of its own.
 

@@ -1,4 +1,4 @@
-"""Texts of strangers made safe, to be shown and to be opened as a table: nothing tricks the eye, nothing is run."""
+"""Makes texts of strangers safe to show and to open as a table: no misleading characters, no formulas."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _BROKEN = re.compile("[\ud800-\udfff]")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 TURNED = "⇄"
-"""Stands where a text would have turned its own direction."""
+"""Shown in place of a character that changes the direction of a text."""
 
 
 def visible(text: str) -> str:
-    """The text with direction marks shown as signs, and without what only breaks things.
+    """The text with direction marks shown as signs, and without control characters.
 
     >>> visible("invoice\\u202egnp.exe\\x00")
     'invoice⇄gnp.exe'

@@ -1,4 +1,4 @@
-"""Frozen value types that every layer speaks."""
+"""Frozen value types that every layer uses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Post:
     author: str | None = None
     language: str | None = None
     repost_of: str | None = None
-    """Id of the original; empty when the source says that it is a repost but not of what."""
+    """Id of the original post; empty if the source does not give it."""
     hashtags: tuple[str, ...] = ()
     reposts: int | None = None
     likes: int | None = None
@@ -40,7 +40,7 @@ class Post:
     author_posts: int | None = None
     author_likes: int | None = None
     label: str | None = None
-    """What an archive says the post is about; only evaluation reads it."""
+    """The label of the post in an archive; only evaluation reads it."""
 
     @property
     def is_repost(self) -> bool:
@@ -86,12 +86,12 @@ class Keyword:
 
     @property
     def excludes(self) -> bool:
-        """Whether posts with it are left out of what the list collects."""
+        """Whether it is an exclusion: the list collects no post that has it."""
         return self.text.startswith("-") and parse_query(self.text).excludes
 
     @property
     def queries(self) -> tuple[Query, ...]:
-        """What each form asks of a post."""
+        """The query of each form."""
         return tuple(map(parse_query, self.forms))
 
     @property
@@ -110,7 +110,7 @@ class Keyword:
 
 
 def _alike(text: str) -> str:
-    """What keywords that match alike have in common, however their case, spaces and accents are written."""
+    """A key that is equal for keywords that match the same posts, whatever their case, spaces and accents."""
     if has_signs(text):  # AND is an operator, "and" a word
         return text
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
@@ -172,12 +172,12 @@ class KeywordSet(Sequence[Keyword]):
 
     @property
     def exclusions(self) -> KeywordSet:
-        """The keywords of which no post of the list may carry one."""
+        """The exclusions: no post of the list may carry one of them."""
         return KeywordSet(tuple(keyword for keyword in self.keywords if keyword.excludes))
 
     @property
     def left_out(self) -> KeywordSet:
-        """What the exclusions leave out, as keywords that match it.
+        """The exclusions as keywords that match the excluded posts.
 
         >>> KeywordSet.of("health", "-insurance").left_out.texts
         ('insurance',)
@@ -246,7 +246,7 @@ def as_keywords(keywords: KeywordSet | Iterable[str | Keyword]) -> KeywordSet:
 
 
 def whole_number(value: object, name: str, least: int) -> int:
-    """The number, where it is whole and at least so large.
+    """The number, if it is whole and at least `least`.
 
     >>> whole_number(3.0, "top", 1)
     Traceback (most recent call last):
@@ -278,7 +278,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with the interval it may lie in (90 % unless said otherwise)."""
+    """A number with its interval (90 % unless said otherwise)."""
 
     mean: float
     low: float
@@ -287,7 +287,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a keyword list may cost, and the words that are not up for debate."""
+    """The limits of a keyword list, its required words and its forbidden ones."""
 
     max_keywords: int | None = None
     max_posts: float | None = None
@@ -313,10 +313,10 @@ class Budget:
 
 
 class Progress(Protocol):
-    """Called as work goes on; the edges turn it into a bar or a web event."""
+    """A callback for progress; commands draw a bar from it, the studio sends events."""
 
     def __call__(self, stage: str, done: int, total: int | None = None, **facts: float) -> None:
-        """So much of a stage is done, out of a total where one is known; facts are numbers worth showing."""
+        """Says how much of a stage is done, of a total if it is known; `facts` are further numbers to show."""
 
 
 def silent(stage: str, done: int, total: int | None = None, **facts: float) -> None:

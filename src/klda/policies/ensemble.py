@@ -1,4 +1,4 @@
-"""Several policies as one: their rankings fused."""
+"""A policy that fuses the rankings of several policies."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Ensemble:
         return proposal_of(self.name, evidence, situation.budget, ranking, self.top, notes)
 
     def _made(self, n_candidates: int) -> list[Policy]:
-        """The members, each asked for lists of all candidates rather than of the first few."""
+        """The members, with settings that rank all candidates."""
         names = [member if isinstance(member, str) else member.name for member in self.members]
         if not names or self.name in names:
             raise SettingError(
@@ -100,7 +100,7 @@ def fused(orders: Iterable[Ints], n_candidates: int) -> Floats:
 
 
 def _order(proposal: Proposal, keyword: str, evidence: Evidence) -> Ints:
-    """A member's list for a current keyword; its general ranking where it makes no such lists."""
+    """A member's list for a current keyword, or its general ranking if it makes no such lists."""
     texts = proposal.per_keyword.get(keyword, proposal.ranked.texts)
     return np.array([evidence.candidates.index(text) for text in texts if text != keyword], dtype=np.int64)
 

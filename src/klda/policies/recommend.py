@@ -220,7 +220,7 @@ def _recommend(
 def as_posts(
     posts: Corpus | HasBatches | Iterable[Post] | PathLike | Frame, timezone: str | None, date_format: str | None
 ) -> Corpus | HasBatches | Iterable[Post]:
-    """What was given as posts; a path or a frame is read."""
+    """The posts or the corpus; a path or a frame is read."""
     if isinstance(posts, str | PathLikeObject | Frame) and not isinstance(posts, Corpus):
         return read_posts(posts, timezone=timezone, date_format=date_format)
     if timezone is not None or date_format is not None:
@@ -261,7 +261,7 @@ def up_to_last_post(corpus: Corpus, current: KeywordSet) -> tuple[Corpus, tuple[
 
 
 def _budget(budget: Budget | int | None, max_posts: float | None, current: KeywordSet) -> Budget:
-    """The limits; a required keyword that the list has in other case is meant as the list writes it."""
+    """The limits. A required keyword is written as the list writes it, if only the case differs."""
     chosen = budget if isinstance(budget, Budget) else Budget(max_keywords=budget)
     chosen = replace(chosen, required=current.spell(chosen.required.included))
     return chosen if max_posts is None else replace(chosen, max_posts=max_posts)
@@ -295,7 +295,7 @@ def with_sample(corpus: Corpus, sample: Corpus) -> Corpus:
 
 
 def with_rare_words(corpus: Corpus) -> Corpus:
-    """The corpus with words that occur twice, where it is so small that they count; else as it is."""
+    """The corpus; words that occur twice are kept if it is small."""
     if corpus.settings.min_count != MIN_COUNT or len(corpus.posts) >= FEW_POSTS:
         return corpus
     settings = replace(corpus.settings, min_count=MIN_COUNT - 1)
@@ -306,7 +306,7 @@ def with_rare_words(corpus: Corpus) -> Corpus:
 
 
 def founding_setting(name: str, founding: KeywordSet | None) -> dict[str, KeywordSet]:
-    """The founding keywords, if any, as a setting of a policy; an error where it has no use for them."""
+    """The founding keywords, if any, as a setting of a policy; an error if the policy has no such setting."""
     if founding is None:
         return {}
     if not len(founding):

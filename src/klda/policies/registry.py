@@ -63,7 +63,7 @@ def check_name(name: str) -> None:
 
 
 def accepted(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of these settings that the policy of this name has.
+    """The settings that the policy of this name has.
 
     >>> accepted("counting", {"top": 3, "subject": "health"})
     {'top': 3}
@@ -93,7 +93,7 @@ def policies() -> dict[str, str]:
 
 
 def _factories() -> dict[str, Callable[[], Callable[..., Policy]]]:
-    """What loads each policy; a third party cannot take the name of one of ours."""
+    """The loader of each policy. Other packages cannot take the name of a policy of klda."""
     others = {point.name: point.load for point in entry_points(group=GROUP)}
     ours = {name: partial(_load, path) for name, path in _BUILT_IN.items()}
     return ours | {name: load for name, load in others.items() if name not in ours}
