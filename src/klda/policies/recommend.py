@@ -249,7 +249,7 @@ def check(corpus: Corpus, current: KeywordSet) -> None:
 
 
 def up_to_last_post(corpus: Corpus, current: KeywordSet) -> tuple[Corpus, tuple[str, ...]]:
-    """The corpus up to the last window with a post of the list, and a note where that is not the last of all."""
+    """The corpus up to the last window with a post of the list, and a note if later windows are left out."""
     last = int(corpus.documents.window[corpus.carrying(current)].max())
     left = corpus.n_windows - 1 - last
     if not left:
@@ -268,7 +268,7 @@ def _budget(budget: Budget | int | None, max_posts: float | None, current: Keywo
 
 
 def shown_share(corpus: Corpus, sample: Corpus, current: KeywordSet) -> float:
-    """The share of the stream that a sample shows: how many of the list's posts it has, by the list's own count."""
+    """The share of the stream in a sample, estimated by the share of the list's posts that it holds."""
     ours, theirs = (
         len((known if known.candidates == current else known.with_candidates(current)).carrying(current))
         for known in (corpus, sample)
@@ -277,7 +277,7 @@ def shown_share(corpus: Corpus, sample: Corpus, current: KeywordSet) -> float:
 
 
 def with_sample(corpus: Corpus, sample: Corpus) -> Corpus:
-    """The corpus with those posts of an unfiltered sample that it does not have, within its windows."""
+    """The corpus with further posts of an unfiltered sample, within its windows; no post comes twice."""
     known, more = corpus.posts.table, sample.posts.table
     edges = (corpus.windows[0].start, corpus.windows[-1].end)
     start, end = (pa.scalar(edge, more.schema.field("time").type) for edge in edges)
